@@ -1,0 +1,1 @@
+"""The retrieval index for documents that keep changing."""

@@ -1,0 +1,1 @@
+"""The nouns of the whole package, frozen, with their errors and identities."""

@@ -1,0 +1,71 @@
+"""How a revision is cut: recipes, chunks, layouts, and the identity of an embedding input."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+from variorum.records.protocols import Role
+from variorum.records.text import Span
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The named, versioned settings that decide a layout and its embedding inputs.
+
+    `chunker` is a canonical spec such as `anchored(max_tokens=160, min_tokens=48)`. `heading_depth`
+    is how many heading titles stand before the text in an input, 0 for none. `tokenizer`, `model`
+    and `parsers` are fingerprints or versions of what the settings mean.
+    """
+
+    chunker: str
+    planner: bool
+    heading_depth: int
+    tokenizer: str
+    model: str
+    parsers: str
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of the settings: equal recipes, and only they, share it."""
+        canonical = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A half-open character range of a text; `tokens` counts its input as sent to the model."""
+
+    start: int
+    end: int
+    tokens: int
+    heading_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The ordered chunks of one revision under one recipe, and the input of each (same order)."""
+
+    chunks: tuple[Chunk, ...]
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviousLayout:
+    """An older revision's characters and the spans it was cut into, for the reuse planner."""
+
+    characters: str
+    spans: tuple[Span, ...]
+
+
+def input_key(scope: str, model_fingerprint: str, role: Role, text: str) -> bytes:
+    """Identity of an embedding input (invariant 3): SHA-256 over scope, model, role, exact input.
+
+    Nothing positional, no time, no path: equal inputs of one tenant share one vector.
+    """
+    digest = hashlib.sha256()
+    for part in (scope, model_fingerprint, role):
+        encoded = part.encode()
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.digest()

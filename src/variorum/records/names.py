@@ -1,0 +1,128 @@
+"""Printable names of documents and citations.
+
+Grammar (one token, no white space)::
+
+    document = source ":" path
+    citation = document "@" revision "[" start ":" end "]"
+    source   = a letter or digit, then letters, digits, "_", "-", "."
+    path     = any printable character except  % @ [ ] : " ' ` \\ and white space,
+               or "%" and two hex digits for one byte of the path
+    revision = 8 to 64 lower-case hex digits, the head of the SHA-256 of the revision's bytes
+    start, end = decimal code-point offsets into the revision's text, half-open
+
+A path is bytes. Bytes that are valid UTF-8 and printable stand for themselves, every other byte is
+escaped, so that a name in any language reads as itself and a name that is not UTF-8 survives.
+"""
+
+import re
+from dataclasses import dataclass
+
+from variorum.records.errors import InputError
+
+SOURCE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_ESCAPED = frozenset("%@[]:\"'`\\")
+_CITATION = re.compile(
+    r"(?P<document>[^@\[\]\s]+)@(?P<revision>[0-9a-f]{8,64})\[(?P<start>\d+):(?P<end>\d+)\]"
+)
+REVISION_DIGITS = 16
+"""Hex digits of a revision's SHA-256 that a printed citation carries."""
+
+
+def _print_path(path: bytes) -> str:
+    printed: list[str] = []
+    for character in path.decode("utf-8", "surrogateescape"):
+        if character.isprintable() and not character.isspace() and character not in _ESCAPED:
+            printed.append(character)
+        else:
+            octets = character.encode("utf-8", "surrogateescape")
+            printed.extend(f"%{octet:02X}" for octet in octets)
+    return "".join(printed)
+
+
+def _parse_path(printed: str) -> bytes:
+    octets = bytearray()
+    position = 0
+    while position < len(printed):
+        if printed[position] == "%":
+            octets.append(int(printed[position + 1 : position + 3], 16))
+            position += 3
+        else:
+            octets += printed[position].encode()
+            position += 1
+    return bytes(octets)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DocumentName:
+    """A document's stable identity: the source that lists it and its path there, as exact bytes."""
+
+    source: str
+    path: bytes
+
+    def __str__(self) -> str:
+        return f"{self.source}:{_print_path(self.path)}"
+
+    @property
+    def printed_path(self) -> str:
+        """The path as printed in names: percent-escaped where it must be."""
+        return _print_path(self.path)
+
+    @classmethod
+    def parse(cls, printed: str) -> "DocumentName":
+        """Read a printed name back.
+
+        Raises:
+            InputError: `printed` is not `source:path`.
+        """
+        source, colon, path = printed.partition(":")
+        try:
+            octets = _parse_path(path)
+        except ValueError:
+            colon = ""
+            octets = b""
+        if not colon or not octets or not SOURCE_NAME.fullmatch(source):
+            raise InputError(
+                f"{printed!r} is not a document name",
+                kind="bad-document-name",
+                subject=printed,
+                expected="source:path, with %XX for each escaped byte",
+                found=printed,
+                remedy="copy the name from `variorum search` or `variorum status`",
+            )
+        return cls(source, octets)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A character range of one exact revision of a document.
+
+    `revision` is the SHA-256 of the revision's bytes in hex, whole or its first digits.
+    """
+
+    document: DocumentName
+    revision: str
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"{self.document}@{self.revision[:REVISION_DIGITS]}[{self.start}:{self.end}]"
+
+    @classmethod
+    def parse(cls, printed: str) -> "Citation":
+        """Read a printed citation back.
+
+        Raises:
+            InputError: `printed` does not follow the grammar.
+        """
+        match = _CITATION.fullmatch(printed.strip())
+        if match is None or int(match["start"]) > int(match["end"]):
+            raise InputError(
+                f"{printed!r} is not a citation",
+                kind="bad-citation",
+                subject=printed,
+                expected="document@revision[start:end]",
+                found=printed,
+                remedy="copy the citation as `variorum search` printed it, in quotes",
+            )
+        document = DocumentName.parse(match["document"])
+        return cls(document, match["revision"], int(match["start"]), int(match["end"]))

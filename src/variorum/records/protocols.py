@@ -1,0 +1,149 @@
+"""What the rooms ask of each other: sources, tokenizers, embedders."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+"""float32[n, dimensions], one unit-length row an input."""
+
+Role = Literal["passage", "query"]
+"""What an input is to the model: a passage of a document, or a search query."""
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with (stage, done, total or None); stages come in order, `done` never falls."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """Everything that decides a vector: two vectors are comparable only under one fingerprint.
+
+    `fingerprint` covers weights, tokenizer, pooling, prefixes, precision, normalisation, runtime.
+    """
+
+    name: str
+    fingerprint: str
+    dimensions: int
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """A model's own tokenizer, over plain text: no special tokens, no prefix, nothing truncated.
+
+    Markers such as `</s>` in the text are ordinary characters to it.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the vocabulary and rules; part of every recipe."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Number of tokens of `text` on its own."""
+        ...
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        """`count` of each, in one call."""
+        ...
+
+    def starts(self, text: str) -> list[int]:
+        """Code-point offset where each token of `text` starts: not decreasing, each < len(text)."""
+        ...
+
+
+@runtime_checkable
+class Sizer(Protocol):
+    """What chunking asks of a model: its tokenizer, its limit, and exact counts of inputs."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's tokenizer."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Most tokens in one input as sent: prefix and special tokens included."""
+        ...
+
+    def count(self, inputs: Sequence[str], role: Role = "passage") -> list[int]:
+        """Tokens of each input as sent: the model's prefix and special tokens included."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Sizer, Protocol):
+    """Turns embedding inputs into vectors. Never truncates."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity that the vectors carry."""
+        ...
+
+    def embed(self, inputs: Sequence[str], role: Role = "passage") -> Vectors:
+        """Vectors of `inputs`, in order; the same input always gives the same bytes.
+
+        Raises:
+            InputRejectedError: the model refuses one input, for instance as too long.
+            UnavailableError: the model cannot answer now.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document that a source lists: its path in the source, and what reading it needs.
+
+    `metadata` is the user's own, flat, values of str, int, float, bool.
+    """
+
+    path: bytes
+    content_type: str
+    size_bytes: int
+    metadata: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that a source saw and did not list, and why (a stable kebab-case word)."""
+
+    path: bytes
+    reason: str
+    detail: str = ""
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A configured name and its root. Its listing speaks for this source only.
+
+    A listing that cannot be completed raises: what it yielded by then proves nothing was removed.
+    """
+
+    @property
+    def name(self) -> str:
+        """The configured name, unique in a collection."""
+        ...
+
+    @property
+    def root(self) -> str:
+        """Where it reads from, as printed and compared when a name is used again."""
+        ...
+
+    def list(self) -> Iterator[Listed | Skipped]:
+        """Every document, sorted by path, with what was skipped in between.
+
+        Raises:
+            NotFoundError: the root is not there.
+            UnavailableError: the listing broke off.
+        """
+        ...
+
+    def read(self, listed: Listed) -> bytes:
+        """The document's bytes.
+
+        Raises:
+            UnavailableError: this document cannot be read now; `kind` says why.
+        """
+        ...
