@@ -1,0 +1,103 @@
+"""What a search answers with. Field names are stable: `--json` prints them."""
+
+from dataclasses import dataclass
+
+from variorum.records.names import Citation, DocumentName
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage of one revision. `text` is `revision_text[start:end]`, exactly (invariant 1).
+
+    `score` is the cosine similarity, rounded to six decimals. Lines are 1-based and inclusive.
+    `changed_at` is when this passage's text last changed, ISO 8601 in UTC.
+    """
+
+    rank: int
+    score: float
+    document: DocumentName
+    revision: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    heading_path: tuple[str, ...]
+    text: str
+    citation: Citation
+    changed_at: str
+
+    def as_fields(self) -> dict[str, object]:
+        """The hit as JSON fields."""
+        return {
+            "rank": self.rank,
+            "score": self.score,
+            "document": str(self.document),
+            "revision": self.revision,
+            "start": self.start,
+            "end": self.end,
+            "start_line": self.start_line,
+            "end_line": self.end_line,
+            "heading_path": list(self.heading_path),
+            "text": self.text,
+            "citation": str(self.citation),
+            "changed_at": self.changed_at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The hits of one query in one generation, best first."""
+
+    generation: int
+    query: str
+    hits: tuple[Hit, ...]
+
+    def as_fields(self) -> dict[str, object]:
+        """The answer as JSON fields."""
+        return {
+            "generation": self.generation,
+            "query": self.query,
+            "hits": [hit.as_fields() for hit in self.hits],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CitedText:
+    """A citation opened: the cited characters within their section, from the stored revision.
+
+    `section` spans `section_start` to `section_end` of the revision's text and holds the cited
+    range. `is_current` says whether the newest generation still shows this revision.
+    """
+
+    citation: Citation
+    revision: str
+    text: str
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    byte_start: int
+    byte_end: int
+    section: str
+    section_start: int
+    section_end: int
+    is_current: bool
+
+    def as_fields(self) -> dict[str, object]:
+        """The opened citation as JSON fields."""
+        return {
+            "citation": str(self.citation),
+            "document": str(self.citation.document),
+            "revision": self.revision,
+            "start": self.citation.start,
+            "end": self.citation.end,
+            "text": self.text,
+            "heading_path": list(self.heading_path),
+            "start_line": self.start_line,
+            "end_line": self.end_line,
+            "byte_start": self.byte_start,
+            "byte_end": self.byte_end,
+            "section": self.section,
+            "section_start": self.section_start,
+            "section_end": self.section_end,
+            "is_current": self.is_current,
+        }

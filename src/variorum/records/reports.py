@@ -1,0 +1,154 @@
+"""What a plan promises and a sync reports. The field names are stable: `--json` prints them."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+from variorum.records.names import DocumentName
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A document kept at its last good revision, and why.
+
+    `position` is the byte (or input) at fault where that is known.
+    """
+
+    document: DocumentName
+    kind: str
+    position: int | None = None
+    message: str = ""
+
+    def as_fields(self) -> dict[str, object]:
+        """The held document as JSON fields."""
+        return {
+            "document": str(self.document),
+            "kind": self.kind,
+            "position": self.position,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedPath:
+    """A path that a source saw and did not list, and why."""
+
+    document: DocumentName
+    reason: str
+    detail: str = ""
+
+    def as_fields(self) -> dict[str, object]:
+        """The skipped path as JSON fields."""
+        return {"document": str(self.document), "reason": self.reason, "detail": self.detail}
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """Documents by what the plan does to them. Held ones are counted there alone."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    held: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InputCounts:
+    """Distinct embedding inputs.
+
+    `embed` have no vector yet; `reuse` stand in an added or changed document and have one;
+    `retire` were searchable in the parent generation and are not in this one.
+    """
+
+    embed: int = 0
+    reuse: int = 0
+    retire: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """Tokens as sent, prefix and special tokens included, over distinct inputs of the documents
+    added or changed: those to embed, those with a vector already, and both.
+    """
+
+    embed: int = 0
+    reuse: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A plan's promise, or what a sync did.
+
+    `generation` is the published one, or None where nothing was published. `recompute_fraction` is
+    taken over the changed documents' distinct inputs, document by document, against each one's
+    previous revision only; None where no document changed. `embedded_fraction` is
+    `tokens.embed / tokens.total`, against everything ever embedded; None where the total is 0.
+    """
+
+    collection: str
+    parent: int | None
+    generation: int | None
+    documents: DocumentCounts
+    inputs: InputCounts
+    tokens: TokenCounts
+    recompute_fraction: float | None
+    embedded_fraction: float | None
+    held: tuple[Held, ...] = ()
+    skipped: tuple[SkippedPath, ...] = ()
+    embedder_calls: int = 0
+    embed_s: float = 0.0
+    elapsed_s: float = 0.0
+    estimate: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether publishing it would make the same generation again."""
+        counts = self.documents
+        return not (counts.added or counts.changed or counts.removed)
+
+    def with_run(self, **changes: object) -> "Report":
+        """The report with what the run measured filled in."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def as_fields(self) -> dict[str, object]:
+        """The report as JSON fields."""
+        return {
+            "collection": self.collection,
+            "parent": self.parent,
+            "generation": self.generation,
+            "documents": asdict(self.documents),
+            "held": [held.as_fields() for held in self.held],
+            "inputs": asdict(self.inputs),
+            "tokens": asdict(self.tokens),
+            "recompute_fraction": self.recompute_fraction,
+            "embedded_fraction": self.embedded_fraction,
+            "embedder_calls": self.embedder_calls,
+            "elapsed_s": round(self.elapsed_s, 3),
+            "embed_s": round(self.embed_s, 3),
+            "skipped": [skipped.as_fields() for skipped in self.skipped],
+            "estimate": dict(self.estimate),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDocument:
+    """One document of a plan: what happens to it and what that costs."""
+
+    document: DocumentName
+    action: str
+    chunks: int
+    embed: int
+    reuse: int
+    embed_tokens: int
+    total_tokens: int
+
+    def as_fields(self) -> dict[str, object]:
+        """The planned document as JSON fields."""
+        return {
+            "document": str(self.document),
+            "action": self.action,
+            "chunks": self.chunks,
+            "inputs": {"embed": self.embed, "reuse": self.reuse},
+            "tokens": {"embed": self.embed_tokens, "total": self.total_tokens},
+        }

@@ -1,0 +1,1 @@
+"""Query and time to hits and citations; everything is read at one pinned generation."""

@@ -1,0 +1,154 @@
+"""What a staged plan comes to, counted by the engine over its staged rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Select, and_, case, func, literal, select
+
+from variorum.records.names import DocumentName
+from variorum.records.reports import InputCounts, PlannedDocument, TokenCounts
+from variorum.store.schema import chunk, input_, manifest
+from variorum.store.staging import Staging, staged_chunk, staged_document, staged_input
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The inputs and tokens of a plan; `recomputed` and `revised` are tokens over documents."""
+
+    inputs: InputCounts
+    tokens: TokenCounts
+    recomputed_tokens: int
+    revised_tokens: int
+
+    @property
+    def recompute_fraction(self) -> float | None:
+        """Recomputed tokens over all tokens of the changed documents' distinct inputs."""
+        return self.recomputed_tokens / self.revised_tokens if self.revised_tokens else None
+
+    @property
+    def embedded_fraction(self) -> float | None:
+        """Tokens to embed over all tokens of the added and changed documents."""
+        return self.tokens.embed / self.tokens.total if self.tokens.total else None
+
+
+def count_plan(staging: Staging, collection_id: int | None) -> Counts:
+    """Count the staged plan. Cost follows the staged documents, not the collection."""
+    to_embed = staged_input.c.text.is_not(None)
+    query = select(
+        func.count().filter(to_embed),
+        func.count().filter(~to_embed),
+        func.coalesce(func.sum(staged_input.c.tokens).filter(to_embed), 0),
+        func.coalesce(func.sum(staged_input.c.tokens).filter(~to_embed), 0),
+    ).select_from(staged_input)
+    with staging.connection.begin():
+        embed, reuse, embed_tokens, reuse_tokens = staging.connection.execute(query).one()
+        retire = staging.connection.execute(_retired(collection_id)).scalar_one()
+        recomputed, revised = staging.connection.execute(_recomputed()).one()
+    return Counts(
+        InputCounts(embed, reuse, retire),
+        TokenCounts(embed_tokens, reuse_tokens, embed_tokens + reuse_tokens),
+        recomputed or 0,
+        revised or 0,
+    )
+
+
+def _retired(collection_id: int | None) -> Select[Any]:
+    """Distinct inputs of closing rows that nothing staged or staying open still holds."""
+    closing = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
+    other_chunk, other = chunk.alias("other_chunk"), manifest.alias("other")
+    still_open = (
+        select(literal(1))
+        .select_from(other_chunk.join(other, other.c.layout_id == other_chunk.c.layout_id))
+        .where(
+            other_chunk.c.input_id == chunk.c.input_id,
+            other.c.collection_id == collection_id,
+            other.c.to_generation.is_(None),
+            other.c.id.not_in(closing),
+        )
+    )
+    staged = (
+        select(literal(1))
+        .select_from(input_.join(staged_input, staged_input.c.key == input_.c.key))
+        .where(input_.c.id == chunk.c.input_id)
+    )
+    return (
+        select(func.count(chunk.c.input_id.distinct()))
+        .select_from(
+            staged_document.join(manifest, manifest.c.id == staged_document.c.closes).join(
+                chunk, chunk.c.layout_id == manifest.c.layout_id
+            )
+        )
+        .where(~still_open.exists(), ~staged.exists())
+    )
+
+
+def _in_previous_layout(layout_id: Column[int]) -> ColumnElement[bool]:
+    return (
+        select(literal(1))
+        .select_from(input_.join(chunk, chunk.c.input_id == input_.c.id))
+        .where(input_.c.key == staged_chunk.c.key, chunk.c.layout_id == layout_id)
+        .exists()
+    )
+
+
+def _recomputed() -> Select[Any]:
+    """(tokens not in the previous revision's inputs, all tokens), summed over changed documents."""
+    per_input = (
+        select(
+            staged_chunk.c.document_id,
+            staged_chunk.c.key,
+            func.max(staged_input.c.tokens).label("tokens"),
+            func.max(case((_in_previous_layout(manifest.c.layout_id), 0), else_=1)).label("is_new"),
+        )
+        .select_from(
+            staged_chunk.join(staged_document, staged_document.c.id == staged_chunk.c.document_id)
+            .join(manifest, manifest.c.id == staged_document.c.closes)
+            .join(staged_input, staged_input.c.key == staged_chunk.c.key)
+        )
+        .where(staged_document.c.action == "changed")
+        .group_by(staged_chunk.c.document_id, staged_chunk.c.key)
+        .subquery()
+    )
+    return select(func.sum(per_input.c.tokens * per_input.c.is_new), func.sum(per_input.c.tokens))
+
+
+def planned_documents(staging: Staging) -> Iterator[PlannedDocument]:
+    """Every staged document with what it costs, in the order of the plan.
+
+    An input that several documents share is embedded for the first that brings it.
+    """
+    distinct = (
+        select(
+            staged_chunk.c.document_id,
+            staged_chunk.c.key,
+            func.count().label("places"),
+        )
+        .group_by(staged_chunk.c.document_id, staged_chunk.c.key)
+        .subquery()
+    )
+    embeds = and_(
+        staged_input.c.text.is_not(None), staged_input.c.document_id == distinct.c.document_id
+    )
+    query = (
+        select(
+            staged_document.c.source,
+            staged_document.c.path,
+            staged_document.c.action,
+            func.coalesce(func.sum(distinct.c.places), 0),
+            func.count(distinct.c.key).filter(embeds),
+            func.count(distinct.c.key).filter(~embeds),
+            func.coalesce(func.sum(staged_input.c.tokens).filter(embeds), 0),
+            func.coalesce(func.sum(staged_input.c.tokens), 0),
+        )
+        .select_from(
+            staged_document.outerjoin(
+                distinct, distinct.c.document_id == staged_document.c.id
+            ).outerjoin(staged_input, staged_input.c.key == distinct.c.key)
+        )
+        .group_by(staged_document.c.id)
+        .order_by(staged_document.c.id)
+    )
+    with staging.connection.begin():
+        for source, path, *rest in staging.connection.execute(query):
+            yield PlannedDocument(DocumentName(source, path), *rest)

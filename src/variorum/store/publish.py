@@ -1,0 +1,292 @@
+"""Publishing: one transaction that inserts, closes and moves one pointer (invariant 5)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import (
+    Connection,
+    Integer,
+    bindparam,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+
+from variorum.records.errors import ConflictError
+from variorum.records.layout import Recipe
+from variorum.records.protocols import ModelIdentity
+from variorum.store import schema
+from variorum.store.conflict import insert_ignoring
+from variorum.store.engine import write_transaction
+from variorum.store.staging import Staging, staged_chunk, staged_document
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What a generation is published with. `created_at` is ISO 8601 in UTC.
+
+    `sources` maps each source that was listed to its root.
+    """
+
+    collection_id: int
+    parent: int | None
+    kind: str
+    created_at: str
+    model_id: int
+    recipe_id: int
+    report: Mapping[str, object]
+    sources: Mapping[str, str]
+
+
+def publish(staging: Staging, publication: Publication) -> int:
+    """Make the staged plan the collection's next generation, and return its number.
+
+    Writes rows in proportion to the staged documents, never to the collection.
+
+    Raises:
+        ConflictError: another writer published since the plan was made; nothing is written.
+    """
+    connection = staging.connection
+    with write_transaction(connection):
+        number = advance_head(connection, publication)
+        _add_documents(connection, publication.collection_id)
+        _add_revisions(connection, staging.tenant)
+        _add_layouts(connection, staging.tenant, publication.recipe_id)
+        _close_rows(connection, number)
+        _open_rows(connection, staging.tenant, publication, number)
+        record_sources(connection, publication)
+    return number
+
+
+def advance_head(connection: Connection, publication: Publication) -> int:
+    """Insert the next generation and move the head to it, by compare-and-swap on the parent.
+
+    Raises:
+        ConflictError: the head is not at the publication's parent any more.
+    """
+    number = (publication.parent or 0) + 1
+    if publication.parent is None:
+        changed = connection.execute(
+            insert_ignoring(connection, schema.head),
+            {"collection_id": publication.collection_id, "generation": number},
+        ).rowcount
+    else:
+        changed = connection.execute(
+            update(schema.head)
+            .where(
+                schema.head.c.collection_id == publication.collection_id,
+                schema.head.c.generation == publication.parent,
+            )
+            .values(generation=number)
+        ).rowcount
+    if changed != 1:
+        raise ConflictError(
+            "another writer published while this plan was being carried out",
+            kind="generation-conflict",
+            subject=f"generation {number}",
+            expected=f"generation {publication.parent or 0} as the newest",
+            found="a newer one",
+            remedy="run the command again: it plans from the new state; vectors are kept",
+        )
+    connection.execute(
+        insert(schema.generation),
+        {
+            "collection_id": publication.collection_id,
+            "number": number,
+            "parent": publication.parent,
+            "kind": publication.kind,
+            "created_at": publication.created_at,
+            "model_id": publication.model_id,
+            "recipe_id": publication.recipe_id,
+            "report": {**publication.report, "generation": number},
+        },
+    )
+    return number
+
+
+def record_sources(connection: Connection, publication: Publication) -> None:
+    """Remember the root of every source that was listed, and release it."""
+    for name, root in publication.sources.items():
+        key = {"collection_id": publication.collection_id, "name": name}
+        connection.execute(
+            insert_ignoring(connection, schema.source),
+            {**key, "root": root, "held_by_restore": False},
+        )
+        connection.execute(
+            update(schema.source)
+            .where(
+                schema.source.c.collection_id == publication.collection_id,
+                schema.source.c.name == name,
+            )
+            .values(root=root, held_by_restore=False)
+        )
+
+
+def _add_documents(connection: Connection, collection_id: int) -> None:
+    rows = select(
+        bindparam("collection", collection_id, type_=Integer),
+        staged_document.c.source,
+        staged_document.c.path,
+    ).where(staged_document.c.closes.is_(None))
+    columns = ["collection_id", "source", "path"]
+    connection.execute(insert_ignoring(connection, schema.document).from_select(columns, rows))
+
+
+def _add_revisions(connection: Connection, tenant: str) -> None:
+    known = select(literal(1)).where(
+        schema.revision.c.tenant == tenant, schema.revision.c.sha256 == staged_document.c.sha256
+    )
+    rows = select(
+        literal(tenant),
+        staged_document.c.sha256,
+        staged_document.c.size_bytes,
+        staged_document.c.content,
+    ).where(staged_document.c.sha256.is_not(None), ~known.exists())
+    columns = ["tenant", "sha256", "size_bytes", "content"]
+    connection.execute(insert_ignoring(connection, schema.revision).from_select(columns, rows))
+
+
+def _add_layouts(connection: Connection, tenant: str, recipe_id: int) -> None:
+    newest = connection.execute(select(func.coalesce(func.max(schema.layout.c.id), 0))).scalar_one()
+    brings = (staged_document.c.layout_id.is_(None)) & (staged_document.c.laid_out_by.is_(None))
+    same_revision = (schema.revision.c.tenant == tenant) & (
+        schema.revision.c.sha256 == staged_document.c.sha256
+    )
+    rows = (
+        select(
+            schema.revision.c.id,
+            bindparam("recipe", recipe_id, type_=Integer),
+            staged_document.c.content_type,
+        )
+        .select_from(staged_document.join(schema.revision, same_revision))
+        .where(brings)
+    )
+    columns = ["revision_id", "recipe_id", "content_type"]
+    connection.execute(insert_ignoring(connection, schema.layout).from_select(columns, rows))
+    chunks = (
+        select(
+            schema.layout.c.id,
+            staged_chunk.c.ordinal,
+            staged_chunk.c.start,
+            staged_chunk.c.end,
+            staged_chunk.c.heading_path,
+            schema.input_.c.id,
+        )
+        .select_from(
+            staged_document.join(schema.revision, same_revision)
+            .join(
+                schema.layout,
+                (schema.layout.c.revision_id == schema.revision.c.id)
+                & (schema.layout.c.content_type == staged_document.c.content_type),
+            )
+            .join(staged_chunk, staged_chunk.c.document_id == staged_document.c.id)
+            .join(schema.input_, schema.input_.c.key == staged_chunk.c.key)
+        )
+        .where(brings, schema.layout.c.recipe_id == recipe_id, schema.layout.c.id > newest)
+    )
+    connection.execute(insert(schema.chunk).from_select(list(schema.chunk.c), chunks))
+
+
+def _close_rows(connection: Connection, number: int) -> None:
+    closing = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
+    connection.execute(
+        update(schema.manifest)
+        .where(schema.manifest.c.id.in_(closing))
+        .values(to_generation=number)
+    )
+
+
+def _open_rows(connection: Connection, tenant: str, publication: Publication, number: int) -> None:
+    rows = (
+        select(
+            bindparam("collection", publication.collection_id, type_=Integer),
+            schema.document.c.id,
+            schema.revision.c.id,
+            schema.layout.c.id,
+            staged_document.c.metadata,
+            bindparam("number", number, type_=Integer),
+        )
+        .select_from(
+            staged_document.join(
+                schema.document,
+                (schema.document.c.source == staged_document.c.source)
+                & (schema.document.c.path == staged_document.c.path),
+            )
+            .join(schema.revision, schema.revision.c.sha256 == staged_document.c.sha256)
+            .join(
+                schema.layout,
+                (schema.layout.c.revision_id == schema.revision.c.id)
+                & (schema.layout.c.content_type == staged_document.c.content_type),
+            )
+        )
+        .where(
+            schema.document.c.collection_id == publication.collection_id,
+            schema.revision.c.tenant == tenant,
+            schema.layout.c.recipe_id == publication.recipe_id,
+        )
+    )
+    columns = [
+        "collection_id",
+        "document_id",
+        "revision_id",
+        "layout_id",
+        "metadata",
+        "from_generation",
+    ]
+    connection.execute(insert(schema.manifest).from_select(columns, rows))
+
+
+def register_recipe(
+    connection: Connection, recipe: Recipe, identity: ModelIdentity, spec: str
+) -> tuple[int, int]:
+    """The ids of a recipe and a model, inserted where they are new. (recipe id, model id)."""
+    with write_transaction(connection):
+        connection.execute(
+            insert_ignoring(connection, schema.recipe),
+            {"fingerprint": recipe.fingerprint, "settings": asdict(recipe)},
+        )
+        connection.execute(
+            insert_ignoring(connection, schema.model),
+            {
+                "fingerprint": identity.fingerprint,
+                "name": identity.name,
+                "spec": spec,
+                "dimensions": identity.dimensions,
+            },
+        )
+    return find_recipe(connection, recipe.fingerprint, identity.fingerprint)
+
+
+def find_recipe(
+    connection: Connection, recipe_fingerprint: str, model_fingerprint: str
+) -> tuple[int, int]:
+    """The ids of a registered recipe and model; -1 for one that is not registered."""
+    recipes = select(schema.recipe.c.id).where(schema.recipe.c.fingerprint == recipe_fingerprint)
+    models = select(schema.model.c.id).where(schema.model.c.fingerprint == model_fingerprint)
+    with connection.begin():
+        recipe_id = connection.execute(recipes).scalar()
+        model_id = connection.execute(models).scalar()
+    return (-1 if recipe_id is None else recipe_id, -1 if model_id is None else model_id)
+
+
+def register_collection(connection: Connection, tenant: str, name: str) -> int:
+    """The id of a tenant's collection, inserted where it is new."""
+    with write_transaction(connection):
+        connection.execute(
+            insert_ignoring(connection, schema.collection), {"tenant": tenant, "name": name}
+        )
+    found = find_collection(connection, tenant, name)
+    assert found is not None
+    return found
+
+
+def find_collection(connection: Connection, tenant: str, name: str) -> int | None:
+    """The id of a tenant's collection, or None where it was never published."""
+    query = select(schema.collection.c.id).where(
+        schema.collection.c.tenant == tenant, schema.collection.c.name == name
+    )
+    with connection.begin():
+        found: int | None = connection.execute(query).scalar()
+    return found

@@ -1,0 +1,80 @@
+"""Publishing an old state as a new generation."""
+
+from sqlalchemy import Connection, Integer, bindparam, insert, select, update
+
+from variorum.store import schema
+from variorum.store.engine import write_transaction
+from variorum.store.publish import Publication, advance_head
+from variorum.store.snapshot import visible_at
+
+
+def restore(connection: Connection, publication: Publication, wanted: int) -> int:
+    """Publish generation `wanted`'s documents as the next one, and return its number.
+
+    Every source is held until it is released, so that the next sync does not undo the restore. A
+    document's revision, layout and metadata come back; a policy never does (invariant 8).
+
+    Raises:
+        ConflictError: another writer published meanwhile; nothing is written.
+    """
+    rows = schema.manifest
+    old = rows.alias("old")
+    with write_transaction(connection):
+        number = advance_head(connection, publication)
+        same = (
+            select(old.c.id)
+            .where(
+                old.c.collection_id == publication.collection_id,
+                old.c.document_id == rows.c.document_id,
+                old.c.layout_id == rows.c.layout_id,
+                old.c.metadata == rows.c.metadata,
+                old.c.from_generation <= wanted,
+                (old.c.to_generation.is_(None)) | (old.c.to_generation > wanted),
+            )
+            .exists()
+        )
+        connection.execute(
+            update(rows)
+            .where(
+                rows.c.collection_id == publication.collection_id,
+                rows.c.to_generation.is_(None),
+                ~same,
+            )
+            .values(to_generation=number)
+        )
+        still_open = (
+            select(old.c.id)
+            .where(
+                old.c.collection_id == publication.collection_id,
+                old.c.document_id == rows.c.document_id,
+                old.c.to_generation.is_(None),
+            )
+            .exists()
+        )
+        back = select(
+            rows.c.collection_id,
+            rows.c.document_id,
+            rows.c.revision_id,
+            rows.c.layout_id,
+            rows.c.metadata,
+            bindparam("number", number, type_=Integer),
+        ).where(
+            rows.c.collection_id == publication.collection_id,
+            visible_at(wanted),
+            ~still_open,
+        )
+        columns = [
+            "collection_id",
+            "document_id",
+            "revision_id",
+            "layout_id",
+            "metadata",
+            "from_generation",
+        ]
+        connection.execute(insert(rows).from_select(columns, back))
+        connection.execute(
+            update(schema.source)
+            .where(schema.source.c.collection_id == publication.collection_id)
+            .values(held_by_restore=True)
+        )
+    return number

@@ -1,0 +1,154 @@
+"""The relational model: one description for every engine.
+
+Rows of `manifest` carry the generations they are visible in; the rows of a layout, an input and a
+vector never change once written (invariants 3, 5 and 11). Vectors stand in a table of their own, so
+that closing a manifest row never rewrites one.
+"""
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+collection = Table(
+    "collection",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("tenant", String, nullable=False),
+    Column("name", String, nullable=False),
+    UniqueConstraint("tenant", "name"),
+)
+
+head = Table(
+    "head",
+    metadata,
+    Column("collection_id", ForeignKey("collection.id"), primary_key=True),
+    Column("generation", Integer, nullable=False),
+)
+
+model = Table(
+    "model",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("fingerprint", String, nullable=False, unique=True),
+    Column("name", String, nullable=False),
+    Column("spec", String, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+)
+
+recipe = Table(
+    "recipe",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("fingerprint", String, nullable=False, unique=True),
+    Column("settings", JSON, nullable=False),
+)
+
+generation = Table(
+    "generation",
+    metadata,
+    Column("collection_id", ForeignKey("collection.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("parent", Integer),
+    Column("kind", String, nullable=False),
+    Column("created_at", String, nullable=False),
+    Column("model_id", ForeignKey("model.id"), nullable=False),
+    Column("recipe_id", ForeignKey("recipe.id"), nullable=False),
+    Column("report", JSON, nullable=False),
+)
+
+source = Table(
+    "source",
+    metadata,
+    Column("collection_id", ForeignKey("collection.id"), primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("root", String, nullable=False),
+    Column("held_by_restore", Boolean, nullable=False, default=False),
+)
+
+document = Table(
+    "document",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("collection_id", ForeignKey("collection.id"), nullable=False),
+    Column("source", String, nullable=False),
+    Column("path", LargeBinary, nullable=False),
+    UniqueConstraint("collection_id", "source", "path"),
+)
+
+revision = Table(
+    "revision",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("tenant", String, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("size_bytes", Integer, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    UniqueConstraint("tenant", "sha256"),
+)
+
+layout = Table(
+    "layout",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("revision_id", ForeignKey("revision.id"), nullable=False),
+    Column("recipe_id", ForeignKey("recipe.id"), nullable=False),
+    Column("content_type", String, nullable=False),
+    UniqueConstraint("revision_id", "recipe_id", "content_type"),
+)
+
+input_ = Table(
+    "input",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", LargeBinary, nullable=False, unique=True),
+    Column("model_id", ForeignKey("model.id"), nullable=False),
+    Column("tokens", Integer, nullable=False),
+)
+
+vector = Table(
+    "vector",
+    metadata,
+    Column("input_id", ForeignKey("input.id"), primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
+chunk = Table(
+    "chunk",
+    metadata,
+    Column("layout_id", ForeignKey("layout.id"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("heading_path", JSON, nullable=False),
+    Column("input_id", ForeignKey("input.id"), nullable=False),
+    Index("chunk_input", "input_id"),
+)
+
+manifest = Table(
+    "manifest",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("collection_id", ForeignKey("collection.id"), nullable=False),
+    Column("document_id", ForeignKey("document.id"), nullable=False),
+    Column("revision_id", ForeignKey("revision.id"), nullable=False),
+    Column("layout_id", ForeignKey("layout.id"), nullable=False),
+    Column("metadata", JSON, nullable=False),
+    Column("from_generation", Integer, nullable=False),
+    Column("to_generation", Integer),
+    Index("manifest_visible", "collection_id", "to_generation"),
+    Index("manifest_document", "document_id", "from_generation"),
+    Index("manifest_layout", "layout_id"),
+    Index("manifest_revision", "revision_id"),
+)

@@ -1,0 +1,390 @@
+"""A plan on its way to a generation: staged rows that no reader can see.
+
+Staged rows live in temporary tables of one connection, on disk and outside the store, so a plan of
+any size takes bounded memory, a plan that is dropped leaves nothing behind, and a publish is a few
+statements that copy sets of rows.
+"""
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from variorum.records.layout import Chunk
+from variorum.records.names import DocumentName
+from variorum.store.conflict import insert_ignoring
+from variorum.store.engine import transaction
+from variorum.store.schema import chunk, input_, layout, manifest, vector
+from variorum.store.schema import revision as revision_table
+from variorum.store.snapshot import ManifestRow, manifest_query, read_manifest
+
+_temporary = MetaData()
+
+staged_document = Table(
+    "staged_document",
+    _temporary,
+    Column("id", Integer, primary_key=True),
+    Column("action", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("path", LargeBinary, nullable=False),
+    Column("closes", Integer),
+    Column("content_type", String),
+    Column("metadata", JSON),
+    Column("sha256", String),
+    Column("size_bytes", Integer),
+    Column("content", LargeBinary),
+    Column("layout_id", Integer),
+    Column("laid_out_by", Integer),
+    Index("staged_revision", "sha256", "content_type"),
+    prefixes=["TEMPORARY"],
+)
+
+staged_chunk = Table(
+    "staged_chunk",
+    _temporary,
+    Column("document_id", Integer, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("heading_path", JSON, nullable=False),
+    Column("key", LargeBinary, nullable=False),
+    Index("staged_chunk_key", "key"),
+    prefixes=["TEMPORARY"],
+)
+
+staged_input = Table(
+    "staged_input",
+    _temporary,
+    Column("key", LargeBinary, primary_key=True),
+    Column("tokens", Integer, nullable=False),
+    Column("text", String),
+    Column("document_id", Integer, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Index("staged_input_order", "document_id", "ordinal"),
+    prefixes=["TEMPORARY"],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StagedRevision:
+    """A revision that a plan wants to publish for a document.
+
+    `closes` is the manifest row that it replaces, if any; `action` is "added", "changed" or "held"
+    (a held document that only a change of recipe lays out again).
+    """
+
+    document: DocumentName
+    action: str
+    content: bytes
+    sha256: str
+    content_type: str
+    metadata: Mapping[str, object]
+    closes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StagedInput:
+    """An input without a vector, as the planner left it."""
+
+    key: bytes
+    tokens: int
+    text: str
+
+
+class Staging:
+    """The staged rows of one plan, on one connection. Use it from one thread."""
+
+    def __init__(self, connection: Connection, tenant: str, recipe_id: int | None) -> None:
+        self.connection = connection
+        self.tenant = tenant
+        self.recipe_id = recipe_id
+        self._last_id = 0
+        with transaction(connection):
+            _temporary.drop_all(connection)
+            _temporary.create_all(connection, checkfirst=False)
+
+    def stage_removal(self, document: DocumentName, closes: int) -> None:
+        """Stage that a document is gone from its source."""
+        with transaction(self.connection):
+            self._insert_document(
+                action="removed", source=document.source, path=document.path, closes=closes
+            )
+
+    def reuse_layout(self, staged: StagedRevision) -> bool:
+        """Stage `staged` with a layout that history, or this plan, already holds (invariant 11).
+
+        False where neither has one: lay it out, then call `stage_layout`.
+        """
+        with transaction(self.connection):
+            stored = self._stored_layout(staged)
+            if stored is not None:
+                identifier = self._stage(staged, layout_id=stored, laid_out_by=None)
+                self._copy_chunks_of_layout(stored, identifier)
+                return True
+            first = self._laid_out_by(staged)
+            if first is None:
+                return False
+            identifier = self._stage(staged, layout_id=None, laid_out_by=first)
+            self._copy_staged_chunks(first, identifier)
+            return True
+
+    def stage_layout(
+        self,
+        staged: StagedRevision,
+        chunks: Sequence[Chunk],
+        keys: Sequence[bytes],
+        inputs: Sequence[str],
+    ) -> None:
+        """Stage a fresh layout: chunk `i` is embedded as `inputs[i]`, whose key is `keys[i]`."""
+        with transaction(self.connection):
+            identifier = self._stage(staged, layout_id=None, laid_out_by=None)
+            if chunks:
+                self._insert_chunks(identifier, chunks, keys)
+                self._insert_inputs(identifier, chunks, keys, inputs)
+
+    def _insert_chunks(
+        self, identifier: int, chunks: Sequence[Chunk], keys: Sequence[bytes]
+    ) -> None:
+        rows = [
+            {
+                "document_id": identifier,
+                "ordinal": ordinal,
+                "start": piece.start,
+                "end": piece.end,
+                "heading_path": list(piece.heading_path),
+                "key": key,
+            }
+            for ordinal, (piece, key) in enumerate(zip(chunks, keys, strict=True))
+        ]
+        self.connection.execute(insert(staged_chunk), rows)
+
+    def _insert_inputs(
+        self,
+        identifier: int,
+        chunks: Sequence[Chunk],
+        keys: Sequence[bytes],
+        inputs: Sequence[str],
+    ) -> None:
+        places = enumerate(zip(chunks, keys, inputs, strict=True))
+        rows = [
+            {
+                "key": key,
+                "tokens": piece.tokens,
+                "text": text,
+                "document_id": identifier,
+                "ordinal": ordinal,
+            }
+            for ordinal, (piece, key, text) in places
+        ]
+        self.connection.execute(insert_ignoring(self.connection, staged_input), rows)
+
+    def open_rows(self, collection_id: int | None) -> list[ManifestRow]:
+        """The manifest rows of the newest generation. Linear in the collection's documents."""
+        query = manifest_query(collection_id or 0).where(manifest.c.to_generation.is_(None))
+        with transaction(self.connection):
+            return read_manifest(self.connection, query)
+
+    def content(self, revision_id: int) -> bytes:
+        """The stored bytes of a revision."""
+        query = select(revision_table.c.content).where(revision_table.c.id == revision_id)
+        with transaction(self.connection):
+            return zlib.decompress(self.connection.execute(query).scalar_one())
+
+    def spans(self, layout_id: int) -> list[tuple[int, int]]:
+        """(start, end) of every chunk of a stored layout, in order."""
+        query = (
+            select(chunk.c.start, chunk.c.end)
+            .where(chunk.c.layout_id == layout_id)
+            .order_by(chunk.c.ordinal)
+        )
+        with transaction(self.connection):
+            return [(row.start, row.end) for row in self.connection.execute(query)]
+
+    def actions(self) -> dict[str, int]:
+        """How many staged documents each action has."""
+        query = select(staged_document.c.action, func.count()).group_by(staged_document.c.action)
+        with transaction(self.connection):
+            return {row.action: row[1] for row in self.connection.execute(query)}
+
+    def forget_known_texts(self) -> None:
+        """Drop the texts of inputs that have a vector: nothing will ask for them."""
+        with_vector = (
+            select(input_.c.key)
+            .join(vector, vector.c.input_id == input_.c.id)
+            .where(input_.c.key == staged_input.c.key)
+        )
+        self.connection.execute(update(staged_input).where(with_vector.exists()).values(text=None))
+
+    def inputs_to_embed(self, page_size: int = 512) -> Iterator[StagedInput]:
+        """Inputs without a vector, in document order, read a page at a time."""
+        position = (0, -1)
+        while page := self._page_to_embed(position, page_size):
+            for document_id, ordinal, key, tokens, text in page:
+                yield StagedInput(key, tokens, text)
+                position = (document_id, ordinal)
+
+    def _page_to_embed(
+        self, position: tuple[int, int], page_size: int
+    ) -> list[tuple[int, int, bytes, int, str]]:
+        place = (staged_input.c.document_id, staged_input.c.ordinal)
+        after = (place[0] > position[0]) | ((place[0] == position[0]) & (place[1] > position[1]))
+        query = (
+            select(*place, staged_input.c.key, staged_input.c.tokens, staged_input.c.text)
+            .where(staged_input.c.text.is_not(None), after)
+            .order_by(*place)
+            .limit(page_size)
+        )
+        with transaction(self.connection):
+            return [tuple(row) for row in self.connection.execute(query)]
+
+    def documents_with_input(self, key: bytes) -> list[tuple[DocumentName, bool]]:
+        """The staged documents that need input `key`, and whether each is new to the collection."""
+        query = (
+            select(staged_document.c.source, staged_document.c.path, staged_document.c.closes)
+            .join(staged_chunk, staged_chunk.c.document_id == staged_document.c.id)
+            .where(staged_chunk.c.key == key)
+            .distinct()
+        )
+        with transaction(self.connection):
+            rows = self.connection.execute(query).all()
+        return [(DocumentName(row.source, row.path), row.closes is None) for row in rows]
+
+    def withdraw(self, document: DocumentName) -> None:
+        """Unstage a document whose input the model rejected: it stays at its last good revision."""
+        with transaction(self.connection):
+            identifier = self.connection.execute(
+                select(staged_document.c.id).where(
+                    staged_document.c.source == document.source,
+                    staged_document.c.path == document.path,
+                )
+            ).scalar()
+            if identifier is None:
+                return
+            self._hand_over_layout(identifier)
+            self.connection.execute(
+                delete(staged_chunk).where(staged_chunk.c.document_id == identifier)
+            )
+            self.connection.execute(
+                delete(staged_document).where(staged_document.c.id == identifier)
+            )
+            needed = select(staged_chunk.c.key).where(staged_chunk.c.key == staged_input.c.key)
+            self.connection.execute(delete(staged_input).where(~needed.exists()))
+
+    def _hand_over_layout(self, identifier: int) -> None:
+        """Another staged document of the same revision becomes the one that brings the layout."""
+        heir = self.connection.execute(
+            select(staged_document.c.id)
+            .where(staged_document.c.laid_out_by == identifier)
+            .order_by(staged_document.c.id)
+        ).scalar()
+        if heir is None:
+            return
+        self.connection.execute(
+            update(staged_document)
+            .where(staged_document.c.laid_out_by == identifier)
+            .values(laid_out_by=heir)
+        )
+        self.connection.execute(
+            update(staged_document).where(staged_document.c.id == heir).values(laid_out_by=None)
+        )
+
+    def _stage(
+        self, staged: StagedRevision, *, layout_id: int | None, laid_out_by: int | None
+    ) -> int:
+        return self._insert_document(
+            action=staged.action,
+            source=staged.document.source,
+            path=staged.document.path,
+            closes=staged.closes,
+            content_type=staged.content_type,
+            metadata=dict(staged.metadata),
+            sha256=staged.sha256,
+            size_bytes=len(staged.content),
+            content=zlib.compress(staged.content, 6),
+            layout_id=layout_id,
+            laid_out_by=laid_out_by,
+        )
+
+    def _insert_document(self, **values: object) -> int:
+        self._last_id += 1
+        self.connection.execute(insert(staged_document), [{"id": self._last_id, **values}])
+        return self._last_id
+
+    def _stored_layout(self, staged: StagedRevision) -> int | None:
+        if self.recipe_id is None:
+            return None
+        query = (
+            select(layout.c.id)
+            .join(revision_table, revision_table.c.id == layout.c.revision_id)
+            .where(
+                revision_table.c.tenant == self.tenant,
+                revision_table.c.sha256 == staged.sha256,
+                layout.c.recipe_id == self.recipe_id,
+                layout.c.content_type == staged.content_type,
+            )
+        )
+        found: int | None = self.connection.execute(query).scalar()
+        return found
+
+    def _laid_out_by(self, staged: StagedRevision) -> int | None:
+        query = select(staged_document.c.id).where(
+            staged_document.c.sha256 == staged.sha256,
+            staged_document.c.content_type == staged.content_type,
+            staged_document.c.layout_id.is_(None),
+            staged_document.c.laid_out_by.is_(None),
+        )
+        found: int | None = self.connection.execute(query).scalar()
+        return found
+
+    def _copy_chunks_of_layout(self, layout_id: int, identifier: int) -> None:
+        rows = (
+            select(
+                bindparam("staged", identifier, type_=Integer),
+                chunk.c.ordinal,
+                chunk.c.start,
+                chunk.c.end,
+                chunk.c.heading_path,
+                input_.c.key,
+            )
+            .join(input_, input_.c.id == chunk.c.input_id)
+            .where(chunk.c.layout_id == layout_id)
+        )
+        self.connection.execute(insert(staged_chunk).from_select(list(staged_chunk.c), rows))
+        inputs = (
+            select(
+                input_.c.key,
+                input_.c.tokens,
+                bindparam("staged", identifier, type_=Integer),
+                chunk.c.ordinal,
+            )
+            .join(input_, input_.c.id == chunk.c.input_id)
+            .where(chunk.c.layout_id == layout_id)
+        )
+        columns = ["key", "tokens", "document_id", "ordinal"]
+        self.connection.execute(
+            insert_ignoring(self.connection, staged_input).from_select(columns, inputs)
+        )
+
+    def _copy_staged_chunks(self, first: int, identifier: int) -> None:
+        rows = select(
+            bindparam("staged", identifier, type_=Integer),
+            *[column for column in staged_chunk.c if column.name != "document_id"],
+        ).where(staged_chunk.c.document_id == first)
+        self.connection.execute(insert(staged_chunk).from_select(list(staged_chunk.c), rows))

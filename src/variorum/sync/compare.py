@@ -1,0 +1,117 @@
+"""One source's listing against what the parent generation holds of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from variorum.records.errors import ConflictError, UnavailableError
+from variorum.records.names import DocumentName
+from variorum.records.protocols import Listed, Skipped, Source
+from variorum.records.reports import Held, SkippedPath
+from variorum.records.text import Revision
+from variorum.store.snapshot import ManifestRow
+
+SHRINK_SHARE = 0.5
+SHRINK_DOCUMENTS = 10
+_HELD_WHEN_SKIPPED = frozenset({"too-large"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A listed document whose content or metadata the parent generation does not hold."""
+
+    document: DocumentName
+    revision: Revision
+    metadata: Mapping[str, object]
+    row: ManifestRow | None
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What became of one source's listing; complete once `changes` is exhausted."""
+
+    source: Source
+    rows: dict[bytes, ManifestRow]
+    recipe_id: int | None
+    unchanged: int = 0
+    listed: int = 0
+    held: list[Held] = field(default_factory=list)
+    held_rows: list[ManifestRow] = field(default_factory=list)
+    skipped: list[SkippedPath] = field(default_factory=list)
+    removed: list[ManifestRow] = field(default_factory=list)
+
+    def changes(self) -> Iterator[Found]:
+        """List and read the source; yield what is new or different, then settle the removals.
+
+        A listing that breaks off raises before any removal is settled (invariant 7).
+        """
+        seen: set[bytes] = set()
+        for entry in self.source.list():
+            if isinstance(entry, Skipped):
+                self._note_skipped(entry, seen)
+                continue
+            seen.add(entry.path)
+            self.listed += 1
+            found = self._compare(entry)
+            if found is not None:
+                yield found
+        self.removed = [row for path, row in self.rows.items() if path not in seen]
+
+    def _note_skipped(self, entry: Skipped, seen: set[bytes]) -> None:
+        name = DocumentName(self.source.name, entry.path)
+        row = self.rows.get(entry.path)
+        if row is not None and entry.reason in _HELD_WHEN_SKIPPED:
+            seen.add(entry.path)
+            self.hold(Held(name, entry.reason, message=entry.detail), row)
+        else:
+            self.skipped.append(SkippedPath(name, entry.reason, entry.detail))
+
+    def _compare(self, entry: Listed) -> Found | None:
+        name = DocumentName(self.source.name, entry.path)
+        row = self.rows.get(entry.path)
+        try:
+            content = self.source.read(entry)
+        except UnavailableError as error:
+            self.hold(Held(name, error.kind, message=error.message), row)
+            return None
+        revision = Revision(content, entry.content_type)
+        if row is not None and self._same(row, revision, entry):
+            self.unchanged += 1
+            return None
+        return Found(name, revision, entry.metadata, row)
+
+    def _same(self, row: ManifestRow, revision: Revision, entry: Listed) -> bool:
+        return (
+            row.sha256 == revision.sha256
+            and row.content_type == revision.content_type
+            and row.recipe_id == self.recipe_id
+            and row.metadata.get("source", {}) == dict(entry.metadata)
+        )
+
+    def hold(self, held: Held, row: ManifestRow | None) -> None:
+        """Note a document that stays at its last good revision, if it has one."""
+        self.held.append(held)
+        if row is not None:
+            self.held_rows.append(row)
+
+    def require_consent(self, *, empty: bool, shrink: bool) -> None:
+        """Refuse a listing that lost more than an accident should be able to take away.
+
+        Raises:
+            ConflictError: the source became empty, or much smaller, without an explicit yes.
+        """
+        before, lost = len(self.rows), len(self.rows) - self.listed - len(self.held_rows)
+        if before and not self.listed and not self.held_rows and not empty:
+            raise self._refusal("source-empty", "lists no document any more", "--allow-empty")
+        large = lost >= SHRINK_DOCUMENTS and lost > SHRINK_SHARE * before
+        if large and self.listed and not shrink:
+            raise self._refusal("source-shrunk", f"lists {lost} fewer documents", "--allow-shrink")
+
+    def _refusal(self, kind: str, what: str, flag: str) -> ConflictError:
+        return ConflictError(
+            f"source {self.source.name} {what}; nothing was removed",
+            kind=kind,
+            subject=self.source.name,
+            expected=f"most of its {len(self.rows)} documents at {self.source.root}",
+            found=f"{self.listed} documents",
+            remedy=f"check that it is mounted and complete; if they are really gone, pass {flag}",
+        )

@@ -1,0 +1,203 @@
+"""The plan: what a sync would do, staged and priced, with nothing written to the store."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from variorum.chunking import lay_out
+from variorum.formats import BinaryContentError, UndecodableError, decode, parse
+from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
+from variorum.records.names import DocumentName
+from variorum.records.reports import (
+    DocumentCounts,
+    Held,
+    PlannedDocument,
+    Report,
+    SkippedPath,
+)
+from variorum.records.text import Revision, Span, Structure, Text
+from variorum.store.counting import count_plan, planned_documents
+from variorum.store.publish import find_recipe
+from variorum.store.snapshot import ManifestRow
+from variorum.store.staging import StagedRevision, Staging
+from variorum.store.store import Store, require_released
+from variorum.sync.compare import Comparison, Found
+from variorum.sync.target import Target
+
+
+@dataclass(slots=True)
+class Plan:
+    """A staged plan. `report` is its promise; `documents` prices each document."""
+
+    target: Target
+    store: Store
+    staging: Staging
+    collection_id: int | None
+    parent: int | None
+    comparisons: list[Comparison]
+    report: Report = field(init=False)
+    started: float = field(default_factory=perf_counter)
+
+    def documents(self) -> Iterator[PlannedDocument]:
+        """What happens to each document that the plan touches."""
+        return planned_documents(self.staging)
+
+    def withdraw(self, document: DocumentName, held: Held) -> None:
+        """Hold a document whose input the model rejected, and count the plan again."""
+        self.staging.withdraw(document)
+        comparison = next(c for c in self.comparisons if c.source.name == document.source)
+        comparison.hold(held, comparison.rows.get(document.path))
+        self.count()
+
+    def count(self) -> None:
+        """Count the staged rows into `report`."""
+        counts = count_plan(self.staging, self.collection_id)
+        actions = self.staging.actions()
+        self.report = Report(
+            collection=self.target.collection,
+            parent=self.parent,
+            generation=None,
+            documents=DocumentCounts(
+                added=actions.get("added", 0),
+                changed=actions.get("changed", 0),
+                unchanged=sum(comparison.unchanged for comparison in self.comparisons),
+                removed=actions.get("removed", 0),
+                held=sum(len(comparison.held) for comparison in self.comparisons),
+            ),
+            inputs=counts.inputs,
+            tokens=counts.tokens,
+            recompute_fraction=counts.recompute_fraction,
+            embedded_fraction=counts.embedded_fraction,
+            held=tuple(held for c in self.comparisons for held in c.held),
+            skipped=tuple(skipped for c in self.comparisons for skipped in c.skipped),
+            elapsed_s=perf_counter() - self.started,
+        )
+
+
+@contextmanager
+def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[Plan]:
+    """Stage the plan for `target`; it is gone when the block ends. Writes nothing.
+
+    Raises:
+        ConflictError: a restore holds a source, or a listing shrank without consent.
+        NotFoundError: a source's root is not there.
+        UnavailableError: a listing broke off.
+    """
+    with store.connection(create=create) as connection:
+        collection_id, parent = store.head(target.tenant, target.collection)
+        _require_released(store, target, collection_id)
+        recipe = target.settings.recipe
+        recipe_id, _ = find_recipe(connection, recipe.fingerprint, recipe.model)
+        staging = Staging(connection, target.tenant, recipe_id)
+        rows = staging.open_rows(collection_id)
+        plan = Plan(target, store, staging, collection_id, parent, [])
+        _stage_sources(plan, rows, recipe_id)
+        _stage_other_sources(plan, rows, recipe_id)
+        staging.forget_known_texts()
+        plan.count()
+        yield plan
+
+
+def _require_released(store: Store, target: Target, collection_id: int | None) -> None:
+    known = store.sources(collection_id)
+    names = [source.name for source in target.sources]
+    if not target.consent.release:
+        require_released([name for name in names if name in known and known[name][1]])
+
+
+def _stage_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
+    for source in plan.target.sources:
+        mine = {row.document.path: row for row in rows if row.document.source == source.name}
+        comparison = Comparison(source, mine, recipe_id)
+        plan.comparisons.append(comparison)
+        for found in comparison.changes():
+            _stage_found(plan, comparison, found)
+            plan.target.progress("plan", comparison.listed, None)
+        plan.target.progress("plan", comparison.listed, comparison.listed)
+        comparison.require_consent(
+            empty=plan.target.consent.empty, shrink=plan.target.consent.shrink
+        )
+        for row in comparison.removed:
+            plan.staging.stage_removal(row.document, row.id)
+        for row in comparison.held_rows:
+            _relay(plan, row, recipe_id)
+
+
+def _stage_other_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
+    """A generation has one recipe: what this run does not list is laid out again from the store."""
+    heard = {source.name for source in plan.target.sources}
+    for row in rows:
+        if row.document.source not in heard:
+            _relay(plan, row, recipe_id, action="changed")
+
+
+def _relay(plan: Plan, row: ManifestRow, recipe_id: int, action: str = "held") -> None:
+    if row.recipe_id == recipe_id:
+        return
+    content = plan.staging.content(row.revision_id)
+    staged = StagedRevision(
+        row.document, action, content, row.sha256, row.content_type, row.metadata, row.id
+    )
+    revision = Revision(content, row.content_type, row.sha256)
+    text = decode(revision)
+    _stage(plan, staged, text, parse(text, row.content_type), None)
+
+
+def _stage_found(plan: Plan, comparison: Comparison, found: Found) -> None:
+    try:
+        text = decode(found.revision)
+    except BinaryContentError as error:
+        if found.row is None:
+            skipped = SkippedPath(found.document, error.kind, error.found)
+            comparison.skipped.append(skipped)
+        else:
+            comparison.hold(Held(found.document, error.kind, message=error.message), found.row)
+        return
+    except UndecodableError as error:
+        held = Held(found.document, error.kind, error.position, error.message)
+        comparison.hold(held, found.row)
+        return
+    structure = parse(text, found.revision.content_type)
+    metadata = {"document": dict(structure.metadata), "source": dict(found.metadata)}
+    staged = StagedRevision(
+        document=found.document,
+        action="added" if found.row is None else "changed",
+        content=found.revision.content,
+        sha256=found.revision.sha256,
+        content_type=found.revision.content_type,
+        metadata=metadata,
+        closes=None if found.row is None else found.row.id,
+    )
+    _stage(plan, staged, text, structure, found.row)
+
+
+def _stage(
+    plan: Plan,
+    staged: StagedRevision,
+    text: Text,
+    structure: Structure,
+    row: ManifestRow | None,
+) -> None:
+    if plan.staging.reuse_layout(staged):
+        return
+    settings = plan.target.settings
+    recipe = settings.recipe
+    previous = _previous(plan.staging, recipe, row)
+    layout = lay_out(text.characters, structure, recipe, settings.embedder, previous)
+    keys = _keys(plan.target.tenant, recipe, layout)
+    plan.staging.stage_layout(staged, layout.chunks, keys, layout.inputs)
+
+
+def _keys(tenant: str, recipe: Recipe, layout: Layout) -> list[bytes]:
+    return [input_key(tenant, recipe.model, "passage", text) for text in layout.inputs]
+
+
+def _previous(staging: Staging, recipe: Recipe, row: ManifestRow | None) -> PreviousLayout | None:
+    """The old layout, for the reuse planner; a change of recipe ignores it (invariant 11)."""
+    if row is None or not recipe.planner or row.recipe_id != staging.recipe_id:
+        return None
+    content = staging.content(row.revision_id)
+    old = decode(Revision(content, row.content_type, row.sha256))
+    spans = tuple(Span(start, end) for start, end in staging.spans(row.layout_id))
+    return PreviousLayout(old.characters, spans)

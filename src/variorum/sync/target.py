@@ -1,0 +1,63 @@
+"""What a sync works on, and under which settings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from variorum.formats import PARSERS
+from variorum.records.layout import Recipe
+from variorum.records.protocols import Embedder, Progress, Source
+from variorum.store.vectors import Precision
+
+
+def no_progress(stage: str, done: int, total: int | None) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a collection is cut and embedded. `embedder_spec` can build `embedder` again."""
+
+    chunker: str
+    planner: bool
+    heading_depth: int
+    embedder: Embedder
+    embedder_spec: str
+    precision: Precision = "float32"
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that these settings amount to."""
+        return Recipe(
+            chunker=self.chunker,
+            planner=self.planner,
+            heading_depth=self.heading_depth,
+            tokenizer=self.embedder.tokenizer.fingerprint,
+            model=self.embedder.identity.fingerprint,
+            parsers=PARSERS,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What the user said yes to. A shrink counts documents of one source, renames apart."""
+
+    empty: bool = False
+    shrink: bool = False
+    release: bool = False
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The collection of one tenant, and the sources whose listings are heard in this run.
+
+    `roots` is each source's root as recorded in the store.
+    """
+
+    tenant: str
+    collection: str
+    settings: Settings
+    sources: Sequence[Source]
+    roots: dict[str, str] = field(default_factory=dict)
+    consent: Consent = field(default_factory=Consent)
+    progress: Progress = no_progress
