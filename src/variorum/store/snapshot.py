@@ -192,7 +192,7 @@ class Snapshot:
         contents: ContentCache,
     ) -> None:
         self._engine = engine
-        self._collection_id = collection_id
+        self.collection_id = collection_id
         self.generation = row
         self._vectors = vectors
         self._contents = contents
@@ -200,7 +200,7 @@ class Snapshot:
     @cached_property
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
-        query = manifest_query(self._collection_id).where(visible_at(self.generation.number))
+        query = manifest_query(self.collection_id).where(visible_at(self.generation.number))
         with self._engine.connect() as connection, connection.begin():
             return {row.id: row for row in read_manifest(connection, query)}
 
@@ -215,7 +215,7 @@ class Snapshot:
                 )
             )
             .where(
-                manifest.c.collection_id == self._collection_id,
+                manifest.c.collection_id == self.collection_id,
                 visible_at(self.generation.number),
                 input_.c.model_id == self.generation.model_id,
             )
@@ -262,7 +262,7 @@ class Snapshot:
         content unchanged.
         """
         with self._engine.connect() as connection, connection.begin():
-            yield from _earlier(connection, self._collection_id, row.id)
+            yield from _earlier(connection, self.collection_id, row.id)
 
     def find_revision(self, name: DocumentName, sha256_head: str) -> tuple[int, str, str]:
         """(revision id, SHA-256, content type) of any revision that history keeps of a document.
@@ -278,7 +278,7 @@ class Snapshot:
                 .join(layout, layout.c.id == manifest.c.layout_id)
             )
             .where(
-                manifest.c.collection_id == self._collection_id,
+                manifest.c.collection_id == self.collection_id,
                 document.c.source == name.source,
                 document.c.path == name.path,
                 revision.c.sha256.startswith(sha256_head, autoescape=True),

@@ -164,6 +164,12 @@ class Store:
         with self.connection() as connection, connection.begin():
             return {name: (root, held) for name, root, held in connection.execute(query)}
 
+    def recipe_id(self, fingerprint: str) -> int:
+        """The id of a registered recipe."""
+        query = select(schema.recipe.c.id).where(schema.recipe.c.fingerprint == fingerprint)
+        with self.connection() as connection, connection.begin():
+            return int(connection.execute(query).scalar_one())
+
     def size_bytes(self) -> int:
         """Bytes on disk, write-ahead log included."""
         return sum(file.stat().st_size for file in self.folder.glob(f"{FILE_NAME}*"))

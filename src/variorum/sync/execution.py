@@ -5,7 +5,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
-from variorum.embedding.jobs import Embedded, Rejected, embed_in_order
+from variorum.embedding.jobs import (
+    BatchLimits,
+    CallCount,
+    Embedded,
+    Rejected,
+    embed_in_order,
+)
 from variorum.records.errors import ConflictError
 from variorum.records.reports import Held, Report
 from variorum.store.publish import (
@@ -22,6 +28,9 @@ from variorum.sync.target import Target
 
 FLUSH_ITEMS = 256
 FLUSH_S = 0.1
+SMALL_BATCHES = BatchLimits(max_inputs=16)
+"""Finished vectors reach the store within two of these, whatever ends the run."""
+
 ATTEMPTS = 3
 
 Clock = Callable[[], datetime]
@@ -102,7 +111,7 @@ class _Run:
 
     plan: Plan
     model_id: int
-    calls: int = 0
+    count: CallCount = field(default_factory=CallCount)
     embed_s: float = 0.0
     done_tokens: int = 0
     finished: list[NewVector] = field(default_factory=list)
@@ -129,9 +138,8 @@ class _Run:
 
     def _outcomes(self) -> Iterator[Embedded[StagedInput] | Rejected[StagedInput]]:
         inputs = ((staged, staged.text) for staged in self.plan.staging.inputs_to_embed())
-        for outcome in embed_in_order(self.plan.target.settings.embedder, inputs):
-            self.calls = outcome.calls
-            yield outcome
+        embedder = self.plan.target.settings.embedder
+        return embed_in_order(embedder, inputs, limits=SMALL_BATCHES, count=self.count)
 
     def _keep(self, outcome: Embedded[StagedInput]) -> None:
         self.done_tokens += outcome.key.tokens
@@ -149,14 +157,14 @@ class _Run:
 
     def _hold(self, outcome: Rejected[StagedInput]) -> None:
         for document, _ in self.plan.staging.documents_with_input(outcome.key.key):
-            held = Held(document, "input-rejected", message=outcome.error.message)
+            held = Held(document, "input-rejected", message=outcome.reason)
             self.plan.withdraw(document, held)
 
     def report(self, generation: int | None = None) -> Report:
         """The plan's report with what this run measured."""
         return self.plan.report.with_run(
             generation=generation,
-            embedder_calls=self.calls,
+            embedder_calls=self.count.calls,
             embed_s=self.embed_s,
             elapsed_s=perf_counter() - self.plan.started,
         )

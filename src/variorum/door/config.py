@@ -1,0 +1,341 @@
+"""variorum.toml: sources, collections, model and chunker, read once and checked in full."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from variorum.records.errors import InputError, NotFoundError
+from variorum.records.names import SOURCE_NAME
+
+FILE_NAME = "variorum.toml"
+DEFAULT_CHUNKER = "anchored"
+DEFAULT_MODEL = "e5-small"
+DEFAULT_COLLECTION = "default"
+DEFAULT_TENANT = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConfig:
+    """A configured source. `root` is absolute; `recorded_root` is what the store remembers."""
+
+    name: str
+    kind: str
+    root: Path
+    recorded_root: str
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_bytes: int = 10_000_000
+    ignore_files: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionConfig:
+    """What one tenant publishes together, and how it is cut and embedded."""
+
+    name: str
+    tenant: str
+    sources: tuple[str, ...]
+    chunker: str = DEFAULT_CHUNKER
+    planner: bool = True
+    heading_depth: int = 0
+    model: str = DEFAULT_MODEL
+    usd_per_million_tokens: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything a run is configured with. `path` is None where there is no file."""
+
+    path: Path | None
+    store: Path
+    precision: str
+    sources: Mapping[str, SourceConfig] = field(default_factory=dict)
+    collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
+
+    def collection(self, name: str | None) -> CollectionConfig:
+        """The named collection, or the only one.
+
+        Raises:
+            InputError: no such collection, or several and none was named.
+        """
+        if name is None and len(self.collections) == 1:
+            return next(iter(self.collections.values()))
+        if name in self.collections:
+            return self.collections[name]  # type: ignore[index]
+        known = ", ".join(sorted(self.collections))
+        raise InputError(
+            f"no collection named {name!r}" if name else "several collections: name one",
+            kind="unknown-collection",
+            subject=name or "",
+            expected=f"one of: {known}",
+            found=name or "none named",
+            remedy="pass --collection NAME",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of the file, read key by key; what is left over at the end is an error."""
+
+    path: Path
+    name: str
+    values: dict[str, Any]
+
+    def take(self, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
+        """The value of `key`, checked for its type."""
+        if key not in self.values:
+            return default
+        value = self.values.pop(key)
+        wrong_bool = isinstance(value, bool) and kind is not bool
+        if wrong_bool or not isinstance(value, kind):
+            names = kind if isinstance(kind, tuple) else (kind,)
+            expected = " or ".join(_TYPE_NAMES[name] for name in names)
+            raise self.error(key, f"must be {expected}", expected, repr(value))
+        return value
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        """A list of strings; empty where it is not given."""
+        values = self.take(key, list, [])
+        if not all(isinstance(value, str) for value in values):
+            raise self.error(key, "must be a list of strings", "a list of strings", repr(values))
+        return tuple(values)
+
+    def finish(self) -> None:
+        """Refuse keys that nothing asked for."""
+        for key, value in self.values.items():
+            raise self.error(key, "is not a setting", "only the settings of the reference", value)
+
+    def error(self, key: str, what: str, expected: str, found: object) -> InputError:
+        """The error about one key."""
+        where = f"{self.name}.{key}" if self.name else key
+        return InputError(
+            f"{self.path.name}: {where} {what}",
+            kind="bad-config",
+            subject=where,
+            expected=expected,
+            found=str(found),
+            remedy=f"edit {self.path}; `variorum init --print` shows a commented example",
+        )
+
+
+_TYPE_NAMES: dict[type, str] = {
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}
+
+
+def load_config(file: Path | None, store: Path | None) -> Config:
+    """The configuration in `file`, or the defaults where it is None. `store` overrides the file's.
+
+    Raises:
+        InputError: a setting is unknown, of the wrong type, or names what is not there.
+        NotFoundError: `file` does not exist.
+    """
+    if file is None:
+        return Config(None, store or Path(".variorum"), "float32", {}, {DEFAULT_COLLECTION: _plain()})
+    top = _Table(file, "", _read(file))
+    base = file.resolve().parent
+    section = _Table(file, "store", top.take("store", dict, {}))
+    folder = store or base / section.take("path", str, ".variorum")
+    precision = section.take("vectors", str, "float32")
+    if precision not in ("float32", "float16"):
+        raise section.error("vectors", "is unknown", "float32 or float16", precision)
+    section.finish()
+    defaults = _defaults(file, top)
+    sources = {
+        name: _source(_Table(file, f"sources.{name}", dict(values)), name, base)
+        for name, values in _tables(top, "sources").items()
+    }
+    collections = {
+        name: _collection(_Table(file, f"collections.{name}", dict(values)), name, defaults, sources)
+        for name, values in _tables(top, "collections").items()
+    }
+    top.finish()
+    if not collections:
+        collections = {DEFAULT_COLLECTION: _everything(defaults, sources)}
+    return Config(file, folder, precision, sources, collections)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            f"there is no configuration at {file}",
+            kind="no-config",
+            subject=str(file),
+            expected="a variorum.toml",
+            found="nothing",
+            remedy="run `variorum init`, or name the file with --config",
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{file.name} is not valid TOML: {error}",
+            kind="bad-config",
+            subject=str(file),
+            expected="TOML in UTF-8",
+            found=str(error),
+            remedy="mend the line that the message names",
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"{file} cannot be read: {error.strerror}",
+            kind="bad-config",
+            subject=str(file),
+            expected="a readable file",
+            found=error.strerror or str(error),
+            remedy="check its permissions",
+        ) from error
+
+
+def _tables(top: _Table, key: str) -> dict[str, dict[str, Any]]:
+    tables = top.take(key, dict, {})
+    for name, values in tables.items():
+        if not isinstance(values, dict):
+            raise top.error(f"{key}.{name}", "must be a table", f"[{key}.{name}]", repr(values))
+        if not SOURCE_NAME.fullmatch(name):
+            expected = "letters, digits, '_', '-' and '.', a letter or digit first"
+            raise top.error(f"{key}.{name}", "is not a usable name", expected, name)
+    return dict(tables)
+
+
+def _plain() -> CollectionConfig:
+    return CollectionConfig(DEFAULT_COLLECTION, DEFAULT_TENANT, ())
+
+
+def _defaults(file: Path, top: _Table) -> CollectionConfig:
+    model = _Table(file, "model", top.take("model", dict, {}))
+    chunking = _Table(file, "chunking", top.take("chunking", dict, {}))
+    defaults = CollectionConfig(
+        DEFAULT_COLLECTION,
+        DEFAULT_TENANT,
+        (),
+        chunker=chunking.take("chunker", str, DEFAULT_CHUNKER),
+        planner=chunking.take("planner", bool, True),
+        heading_depth=_depth(chunking, 0),
+        model=model.take("spec", str, DEFAULT_MODEL),
+        usd_per_million_tokens=model.take("usd_per_million_tokens", (int, float), None),
+    )
+    model.finish()
+    chunking.finish()
+    return defaults
+
+
+def _depth(table: _Table, default: int) -> int:
+    depth: int = table.take("heading_depth", int, default)
+    if not 0 <= depth <= 6:
+        raise table.error("heading_depth", "is out of range", "0 to 6", depth)
+    return depth
+
+
+def _source(table: _Table, name: str, base: Path) -> SourceConfig:
+    kind = table.take("kind", str, "folder")
+    if kind not in ("folder", "jsonl"):
+        raise table.error("kind", "is unknown", "folder or jsonl", kind)
+    given = table.take("root", str, None)
+    if given is None:
+        raise table.error("root", "is missing", "a folder or a file", "nothing")
+    max_bytes = table.take("max_bytes", int, 10_000_000)
+    if max_bytes < 1:
+        raise table.error("max_bytes", "is out of range", "1 or more", max_bytes)
+    source = SourceConfig(
+        name=name,
+        kind=kind,
+        root=(base / Path(given).expanduser()).absolute(),
+        recorded_root=given,
+        include=table.strings("include"),
+        exclude=table.strings("exclude"),
+        max_bytes=max_bytes,
+        ignore_files=table.take("ignore_files", bool, True),
+    )
+    table.finish()
+    return source
+
+
+def _collection(
+    table: _Table, name: str, defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
+) -> CollectionConfig:
+    named = table.strings("sources") or tuple(sources)
+    for source in named:
+        if source not in sources:
+            expected = f"one of: {', '.join(sources) or '(no source is configured)'}"
+            raise table.error("sources", "names an unknown source", expected, source)
+    collection = CollectionConfig(
+        name=name,
+        tenant=table.take("tenant", str, defaults.tenant),
+        sources=named,
+        chunker=table.take("chunker", str, defaults.chunker),
+        planner=table.take("planner", bool, defaults.planner),
+        heading_depth=_depth(table, defaults.heading_depth),
+        model=table.take("model", str, defaults.model),
+        usd_per_million_tokens=defaults.usd_per_million_tokens,
+    )
+    table.finish()
+    return collection
+
+
+def _everything(
+    defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
+) -> CollectionConfig:
+    return CollectionConfig(
+        DEFAULT_COLLECTION,
+        defaults.tenant,
+        tuple(sources),
+        defaults.chunker,
+        defaults.planner,
+        defaults.heading_depth,
+        defaults.model,
+        defaults.usd_per_million_tokens,
+    )
+
+
+def source_of_path(path: Path, store: Path) -> SourceConfig:
+    """An unconfigured source: a folder or a .jsonl file named on the command line.
+
+    Its name is that of the folder; the root that the store remembers is relative to the folder
+    that holds the store where it lies inside, so that both can move together.
+    """
+    absolute = path.absolute()
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", absolute.resolve().name).strip("-.") or "documents"
+    home = store.absolute().parent
+    inside = absolute.resolve().is_relative_to(home.resolve())
+    recorded = absolute.resolve().relative_to(home.resolve()) if inside else absolute.resolve()
+    kind = "jsonl" if absolute.suffix in (".jsonl", ".ndjson") else "folder"
+    return SourceConfig(name, kind, absolute, str(recorded))
+
+
+TEMPLATE = """\
+# Variorum: what is indexed, and how. Every setting is optional but a source's root.
+
+[store]
+path = ".variorum"            # a folder on a local disk; relative to this file
+vectors = "float32"           # "float16" halves the vectors; see docs/reference.md for its cost
+
+[model]
+spec = "e5-small"             # multilingual-e5-small, runs offline; or hashing() for dry runs
+# usd_per_million_tokens = 0.02   # what `variorum plan` prices tokens at
+
+[chunking]
+chunker = "anchored"          # or anchored(min_tokens=…, max_tokens=…), recursive(…), fixed(…)
+planner = true                # keep old boundaries where that saves embedding
+heading_depth = 0             # headings put before the text for embedding; 0 for none
+
+[sources.docs]
+kind = "folder"               # or "jsonl": one {"id", "text" or "path", "metadata"} a line
+root = "{root}"
+# include = ["**/*.md", "**/*.txt"]
+# exclude = ["drafts/**"]
+# max_bytes = 10000000        # larger files are reported, not indexed
+# ignore_files = true         # honour .gitignore and .variorumignore
+
+[collections.default]         # what is searched together, and whose it is
+tenant = "local"
+sources = ["docs"]
+"""

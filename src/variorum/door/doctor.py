@@ -1,0 +1,124 @@
+"""What is missing or wrong on this machine."""
+
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from variorum.chunking import chunker_from_spec
+from variorum.door.config import CollectionConfig, Config
+from variorum.records.errors import VariorumError
+from variorum.records.protocols import Embedder
+from variorum.store.engine import FILE_NAME, refuse_network_file_system
+from variorum.store.store import Store
+
+LOW_SPACE_BYTES = 500_000_000
+OLDEST_SQLITE = (3, 35, 0)
+
+State = Literal["ok", "warning", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at, its state, what was found, and what to do where it is not ok."""
+
+    name: str
+    state: State
+    found: str
+    remedy: str = ""
+
+    def as_fields(self) -> dict[str, object]:
+        """The check as JSON fields."""
+        return {
+            "name": self.name,
+            "state": self.state,
+            "found": self.found,
+            "remedy": self.remedy,
+        }
+
+
+def examine(
+    config: Config, collection: CollectionConfig, load: Callable[[], Embedder]
+) -> list[Check]:
+    """Check the machine, the configuration, the store and the model; the model is run once."""
+    return [
+        _python(),
+        _sqlite(),
+        Check("configuration", "ok", str(config.path or "none: defaults apply")),
+        _guarded("chunker", lambda: chunker_from_spec(collection.chunker).spec),
+        *(_source(config, name) for name in collection.sources),
+        _guarded("store", lambda: _store(config.store)),
+        _space("free space for the store", _existing(config.store)),
+        _space("free space for temporary files", Path(tempfile.gettempdir())),
+        _guarded("model", lambda: _model(load())),
+    ]
+
+
+def _python() -> Check:
+    found = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    known = sys.platform == "linux"
+    remedy = "" if known else "tested on Linux alone; see the README's statement of platforms"
+    return Check("platform", "ok" if known else "warning", found, remedy)
+
+
+def _sqlite() -> Check:
+    new_enough = sqlite3.sqlite_version_info >= OLDEST_SQLITE
+    remedy = "" if new_enough else "use a Python built with SQLite 3.35 or newer"
+    state: State = "ok" if new_enough else "wrong"
+    return Check("SQLite", state, sqlite3.sqlite_version, remedy)
+
+
+def _guarded(name: str, check: Callable[[], str]) -> Check:
+    try:
+        return Check(name, "ok", check())
+    except VariorumError as error:
+        return Check(name, "wrong", error.message, error.remedy)
+
+
+def _source(config: Config, name: str) -> Check:
+    source = config.sources[name]
+    if source.kind == "folder" and not source.root.is_dir():
+        return Check(f"source {name}", "wrong", f"no folder at {source.root}", "check its root")
+    if source.kind == "jsonl" and not source.root.is_file():
+        return Check(f"source {name}", "wrong", f"no file at {source.root}", "check its root")
+    return Check(f"source {name}", "ok", str(source.root))
+
+
+def _store(folder: Path) -> str:
+    refuse_network_file_system(folder)
+    existing = _existing(folder)
+    if not os.access(existing, os.W_OK):
+        return f"{existing} cannot be written"
+    if not (folder / FILE_NAME).is_file():
+        return f"none yet at {folder}"
+    store = Store(folder)
+    store.engine()
+    size = store.size_bytes()
+    store.close()
+    return f"{folder}, {size:,} bytes"
+
+
+def _existing(folder: Path) -> Path:
+    current = folder.absolute()
+    while not current.exists() and current != current.parent:
+        current = current.parent
+    return current
+
+
+def _space(name: str, folder: Path) -> Check:
+    free = shutil.disk_usage(folder).free
+    low = free < LOW_SPACE_BYTES
+    remedy = "free some space: a full disk stops a sync, though it loses nothing" if low else ""
+    return Check(name, "warning" if low else "ok", f"{free / 1e9:.1f} GB at {folder}", remedy)
+
+
+def _model(embedder: Embedder) -> str:
+    identity = embedder.identity
+    vectors = embedder.embed(["ready?"], "query")
+    return f"{identity.name}, {vectors.shape[1]} dimensions, at most {embedder.max_tokens} tokens"

@@ -1,0 +1,359 @@
+"""The one door: plan, sync, search, show, and every question about what was published."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import cast
+
+from variorum.chunking import chunker_from_spec
+from variorum.door.config import (
+    FILE_NAME,
+    CollectionConfig,
+    Config,
+    SourceConfig,
+    load_config,
+    source_of_path,
+)
+from variorum.door.doctor import Check, examine
+from variorum.door.estimate import estimate
+from variorum.door.status import Status, status
+from variorum.embedding import embedder_from_spec
+from variorum.records.errors import ConflictError, InputError
+from variorum.records.hits import Answer, CitedText
+from variorum.records.names import Citation
+from variorum.records.protocols import Embedder, Progress, Source
+from variorum.records.reports import PlannedDocument, Report
+from variorum.retrieval.citing import show
+from variorum.retrieval.filters import Filter
+from variorum.retrieval.searching import search
+from variorum.sources import FolderSource, JsonLinesSource
+from variorum.store.history import Difference, difference
+from variorum.store.snapshot import GenerationRow, Snapshot
+from variorum.store.store import Store
+from variorum.store.vectors import Precision
+from variorum.sync.execution import sync
+from variorum.sync.planning import planned
+from variorum.sync.restoring import restore
+from variorum.sync.verifying import Finding, verify
+from variorum.sync.target import Consent, Settings, Target, no_progress
+
+
+def open_index(
+    folder: str | Path = ".",
+    *,
+    store: str | Path | None = None,
+    config: str | Path | None = None,
+    collection: str | None = None,
+    embedder: Embedder | None = None,
+) -> "Index":
+    """Open the index configured in `folder`, by its variorum.toml where there is one.
+
+    `store` names another store folder, `config` another file, `collection` one of several.
+    `embedder` replaces the configured model. Nothing is read or made before it is needed.
+
+    Raises:
+        InputError: the configuration is not sound.
+        NotFoundError: `config` was named and is not there.
+    """
+    base = Path(folder)
+    file = Path(config) if config else base / FILE_NAME
+    found = file if config or file.is_file() else None
+    chosen = Path(store) if store else None
+    loaded = load_config(found, chosen or (None if found else base / ".variorum"))
+    return Index(loaded, loaded.collection(collection), embedder)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A plan as a caller sees it: its promise, and what it does to each document."""
+
+    report: Report
+    documents: tuple[PlannedDocument, ...]
+
+
+class Index:
+    """One collection of one store. Searching and reading are safe from many threads at once.
+
+    Every call is blocking; from async code, run it in a thread (`asyncio.to_thread`).
+    """
+
+    def __init__(
+        self, config: Config, collection: CollectionConfig, embedder: Embedder | None = None
+    ) -> None:
+        self.config = config
+        self.collection = collection
+        self._store = Store(config.store)
+        self._given = embedder
+        self._embedders: dict[str, Embedder] = {}
+
+    def __enter__(self) -> "Index":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the store. The index can be used again; it opens anew."""
+        self._store.close()
+
+    def plan(
+        self,
+        source: str | Path | None = None,
+        *,
+        allow_empty: bool = False,
+        allow_shrink: bool = False,
+        release: bool = False,
+        progress: Progress = no_progress,
+    ) -> PlanView:
+        """What `sync` with the same arguments would do. Writes nothing.
+
+        Raises:
+            ConflictError: a restore holds a source, or a listing shrank without consent.
+            InputError: the source is not configured, or a setting is not sound.
+            NotFoundError: a source's root is not there.
+            UnavailableError: a listing broke off.
+        """
+        consent = Consent(allow_empty, allow_shrink, release)
+        target = self._target(source, consent, progress)
+        with planned(self._store, target) as plan:
+            documents = tuple(plan.documents())
+            priced = estimate(plan, self._generations(), self.collection.usd_per_million_tokens)
+            return PlanView(plan.report.with_run(estimate=priced), documents)
+
+    def sync(
+        self,
+        source: str | Path | None = None,
+        *,
+        allow_empty: bool = False,
+        allow_shrink: bool = False,
+        release: bool = False,
+        max_tokens: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Report:
+        """Embed what changed and publish one generation; none where nothing changed.
+
+        Raises:
+            ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
+                won every attempt.
+            BusyError: another process kept the write lock.
+            InputError: the source is not configured, or a setting is not sound.
+            NotFoundError: a source's root is not there.
+            UnavailableError: the model, the disk or a listing failed; nothing was published.
+        """
+        consent = Consent(allow_empty, allow_shrink, release, max_tokens)
+        return sync(self._store, self._target(source, consent, progress))
+
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        as_of: int | None = None,
+        path: str | None = None,
+        content_type: str | None = None,
+        where: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """The `k` passages nearest in meaning to `query`, in one generation, best first.
+
+        Raises:
+            InputError: a blank query, a `k` out of range, or an unknown metadata key.
+            NotFoundError: nothing was published yet, or not generation `as_of`.
+            UnsupportedError: the generation's model is not to be had here.
+        """
+        snapshot = self._snapshot(as_of)
+        embedder = self._embedder_of(snapshot)
+        return search(snapshot, embedder, query, k, Filter(path, content_type, where or {}))
+
+    def show(self, citation: str | Citation) -> CitedText:
+        """Open a citation: its exact characters in their section, from the stored revision.
+
+        Raises:
+            InputError: not a citation.
+            NotFoundError: no kept generation holds what it cites.
+        """
+        parsed = Citation.parse(citation) if isinstance(citation, str) else citation
+        return show(self._snapshot(None), parsed)
+
+    def log(self) -> list[GenerationRow]:
+        """Every published generation, oldest first; empty where there is none."""
+        return self._generations()
+
+    def diff(self, old: int, new: int) -> Difference:
+        """What changed between two generations, document by document.
+
+        Raises:
+            NotFoundError: one of them was never published.
+        """
+        return difference(self._snapshot(old), self._snapshot(new))
+
+    def restore(self, generation: int) -> int:
+        """Publish an old generation's documents as a new one, and return its number.
+
+        Its sources are held: the next sync of one needs `release`.
+
+        Raises:
+            ConflictError: another writer published meanwhile.
+            NotFoundError: that generation was never published.
+        """
+        return restore(self._store, self.collection.tenant, self.collection.name, generation)
+
+    def verify(self, progress: Progress = no_progress) -> list[Finding]:
+        """Check every stored promise; an empty list means that all hold.
+
+        Raises:
+            NotFoundError: there is no store.
+        """
+        self._store.require()
+        return verify(self._store, progress)
+
+    def status(self) -> Status:
+        """What is published, how large it is, and under which settings.
+
+        Raises:
+            NotFoundError: nothing was published yet.
+        """
+        return status(self._store, self._snapshot(None))
+
+    def doctor(self) -> list[Check]:
+        """What is missing or wrong on this machine for this index."""
+        return examine(self.config, self.collection, lambda: self.embedder)
+
+    @contextmanager
+    def snapshot(self, as_of: int | None = None) -> Iterator[Snapshot]:
+        """Pin one generation for several reads."""
+        yield self._snapshot(as_of)
+
+    @property
+    def store(self) -> Store:
+        """The store behind the index."""
+        return self._store
+
+    @property
+    def embedder(self) -> Embedder:
+        """The configured model, loaded when first asked for."""
+        return self._given or self._load(self.collection.model)
+
+    @property
+    def settings(self) -> Settings:
+        """How this collection is cut and embedded."""
+        return Settings(
+            chunker=chunker_from_spec(self.collection.chunker).spec,
+            planner=self.collection.planner,
+            heading_depth=self.collection.heading_depth,
+            embedder=self.embedder,
+            embedder_spec=self.collection.model,
+            precision=cast(Precision, self.config.precision),
+        )
+
+    def _load(self, spec: str) -> Embedder:
+        if spec not in self._embedders:
+            self._embedders[spec] = embedder_from_spec(spec)
+        return self._embedders[spec]
+
+    def _embedder_of(self, snapshot: Snapshot) -> Embedder:
+        """The configured model where it made this generation, else the one that did."""
+        wanted = snapshot.generation
+        if self._given is not None or wanted.model_spec == self.collection.model:
+            return self.embedder
+        return self._load(wanted.model_spec)
+
+    def _snapshot(self, as_of: int | None) -> Snapshot:
+        self._store.require()
+        return self._store.snapshot(self.collection.tenant, self.collection.name, as_of)
+
+    def _generations(self) -> list[GenerationRow]:
+        collection_id, newest = self._store.head(self.collection.tenant, self.collection.name)
+        if collection_id is None or newest is None:
+            return []
+        return self._store.generations(collection_id)
+
+    def _target(self, source: str | Path | None, consent: Consent, progress: Progress) -> Target:
+        configs = self._chosen_sources(source)
+        return Target(
+            tenant=self.collection.tenant,
+            collection=self.collection.name,
+            settings=self.settings,
+            sources=[_build(config) for config in configs],
+            roots={config.name: config.recorded_root for config in configs},
+            consent=consent,
+            progress=progress,
+        )
+
+    def _chosen_sources(self, source: str | Path | None) -> list[SourceConfig]:
+        if source is None:
+            if self.collection.sources:
+                return [self.config.sources[name] for name in self.collection.sources]
+            return self._known_sources()
+        if str(source) in self.collection.sources:
+            return [self.config.sources[str(source)]]
+        return [self._source_at(Path(source))]
+
+    def _source_at(self, path: Path) -> SourceConfig:
+        """The source whose root is `path`: a configured one, or one named after the folder."""
+        for name in self.collection.sources:
+            if self.config.sources[name].root.resolve() == path.resolve():
+                return self.config.sources[name]
+        if self.config.path is not None and not path.exists():
+            known = ", ".join(self.collection.sources) or "(none is configured)"
+            raise InputError(
+                f"{str(path)!r} is neither a configured source nor a folder",
+                kind="unknown-source",
+                subject=str(path),
+                expected=f"one of: {known}, or a path",
+                found=str(path),
+                remedy=f"name a source of {self.config.path}, or a folder that is there",
+            )
+        found = source_of_path(path, self.config.store)
+        self._require_free_name(found)
+        return found
+
+    def _require_free_name(self, found: SourceConfig) -> None:
+        collection_id, _ = self._store.head(self.collection.tenant, self.collection.name)
+        known = self._store.sources(collection_id)
+        root, _ = known.get(found.name, (found.recorded_root, False))
+        configured = found.name in self.config.sources
+        if configured or root != found.recorded_root:
+            raise ConflictError(
+                f"source {found.name!r} already stands for another folder",
+                kind="source-name-taken",
+                subject=found.name,
+                expected=root if not configured else str(self.config.sources[found.name].root),
+                found=found.recorded_root,
+                remedy="configure it under a name of its own in variorum.toml: [sources.NAME]",
+            )
+
+    def _known_sources(self) -> list[SourceConfig]:
+        """The sources of earlier runs without a configuration."""
+        collection_id, _ = self._store.head(self.collection.tenant, self.collection.name)
+        home = self.config.store.absolute().parent
+        known = self._store.sources(collection_id)
+        if known:
+            return [source_of_path(home / root, self.config.store) for root, _ in known.values()]
+        raise InputError(
+            "no source to sync",
+            kind="no-source",
+            expected="a folder, or a variorum.toml with a [sources.NAME] table",
+            found="neither",
+            remedy="run `variorum sync FOLDER`, or `variorum init`",
+        )
+
+
+def _build(config: SourceConfig) -> Source:
+    if config.kind == "jsonl":
+        return JsonLinesSource(config.name, config.root)
+    options: dict[str, object] = {
+        "exclude": config.exclude,
+        "max_bytes": config.max_bytes,
+        "use_ignore_files": config.ignore_files,
+    }
+    if config.include:
+        options["include"] = config.include
+    make = cast(Callable[..., Source], FolderSource)
+    return make(config.name, config.root, **options)

@@ -1,0 +1,102 @@
+"""Checking every promise of a store: ranges, hashes, vectors, pointers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from variorum.chunking import render
+from variorum.formats import decode
+from variorum.records.errors import VariorumError
+from variorum.records.layout import input_key
+from variorum.records.protocols import Progress
+from variorum.records.text import Revision, Text
+from variorum.store.audit import Audit, StoredChunk, StoredLayout
+from variorum.store.store import Store
+from variorum.store.vectors import unpack
+
+_NORM_TOLERANCE = 2e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A broken promise: its kind, the row it is about, and what was found."""
+
+    kind: str
+    subject: str
+    found: str
+
+    def as_fields(self) -> dict[str, object]:
+        """The finding as JSON fields."""
+        return {"kind": self.kind, "subject": self.subject, "found": self.found}
+
+
+def verify(store: Store, progress: Progress) -> list[Finding]:
+    """Every finding about the store; linear in it. Reads only."""
+    with store.connection() as connection:
+        audit = Audit(connection)
+        findings = [Finding("file", "store", problem) for problem in audit.file_problems()]
+        findings += [Finding("pointer", *problem) for problem in audit.pointer_problems()]
+        findings += _layout_findings(audit, progress)
+        findings += _vector_findings(audit, progress)
+    return findings
+
+
+def _layout_findings(audit: Audit, progress: Progress) -> Iterator[Finding]:
+    total = audit.count_layouts()
+    for done, layout in enumerate(audit.layouts(), start=1):
+        progress("verify revisions", done, total)
+        yield from _check_layout(layout)
+
+
+def _check_layout(layout: StoredLayout) -> Iterator[Finding]:
+    revision = Revision(layout.content, layout.content_type)
+    if revision.sha256 != layout.sha256:
+        yield Finding("revision", layout.sha256, f"bytes hash to {revision.sha256}")
+        return
+    try:
+        text = decode(revision)
+    except VariorumError as error:
+        yield Finding("revision", layout.sha256, error.message)
+        return
+    previous_end = 0
+    for chunk in layout.chunks:
+        subject = f"{layout.sha256[:16]}[{chunk.start}:{chunk.end}]"
+        if not previous_end <= chunk.end <= len(text.characters) or chunk.start >= chunk.end:
+            yield Finding("range", subject, "the range is out of order or out of the text")
+        elif _key(layout, chunk, text) != chunk.key:
+            yield Finding("input", subject, "the slice does not hash to its input's key")
+        previous_end = chunk.end
+    if gap := _uncovered(layout, text):
+        yield Finding("coverage", layout.sha256, f"no chunk holds {gap!r}")
+
+
+def _key(layout: StoredLayout, chunk: StoredChunk, text: Text) -> bytes:
+    slice_ = text.characters[chunk.start : chunk.end]
+    recorded = render(layout.heading_depth, chunk.heading_path, slice_)
+    return input_key(layout.tenant, layout.model_fingerprint, "passage", recorded)
+
+
+def _uncovered(layout: StoredLayout, text: Text) -> str:
+    position = 0
+    for chunk in layout.chunks:
+        if gap := text.characters[position : chunk.start].strip():
+            return gap[:40]
+        position = max(position, chunk.end)
+    return text.characters[position:].strip()[:40]
+
+
+def _vector_findings(audit: Audit, progress: Progress) -> Iterator[Finding]:
+    for identifier in audit.inputs_without_vector():
+        yield Finding("vector", f"input {identifier}", "published without a vector")
+    total = audit.count_vectors()
+    for done, (identifier, data, dimensions) in enumerate(audit.vectors(), start=1):
+        progress("verify vectors", done, total)
+        try:
+            values = unpack(data, dimensions)
+        except VariorumError as error:
+            yield Finding("vector", f"input {identifier}", error.found)
+            continue
+        norm = float(np.linalg.norm(values.astype(np.float64)))
+        if not abs(norm - 1.0) <= _NORM_TOLERANCE:
+            yield Finding("vector", f"input {identifier}", f"length {norm}, not 1")
