@@ -1,1 +1,27 @@
-"""The retrieval index for documents that keep changing."""
+"""The retrieval index for documents that keep changing.
+
+The door is `variorum.open`; everything else here is what it takes and gives.
+"""
+
+from variorum.door.index import Index, PlanView
+from variorum.door.index import open_index as open  # noqa: A004
+from variorum.records.errors import VariorumError
+from variorum.records.hits import Answer, CitedText, Hit
+from variorum.records.names import Citation, DocumentName
+from variorum.records.protocols import Embedder, Source
+from variorum.records.reports import Report
+
+__all__ = [
+    "Answer",
+    "Citation",
+    "CitedText",
+    "DocumentName",
+    "Embedder",
+    "Hit",
+    "Index",
+    "PlanView",
+    "Report",
+    "Source",
+    "VariorumError",
+    "open",
+]

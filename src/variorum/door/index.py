@@ -110,6 +110,7 @@ class Index:
         allow_empty: bool = False,
         allow_shrink: bool = False,
         release: bool = False,
+        usd_per_mtok: float | None = None,
         progress: Progress = no_progress,
     ) -> PlanView:
         """What `sync` with the same arguments would do. Writes nothing.
@@ -124,7 +125,8 @@ class Index:
         target = self._target(source, consent, progress)
         with planned(self._store, target) as plan:
             documents = tuple(plan.documents())
-            priced = estimate(plan, self._generations(), self.collection.usd_per_million_tokens)
+            price = self.usd_per_million_tokens if usd_per_mtok is None else usd_per_mtok
+            priced = estimate(plan, self._generations(), price)
             return PlanView(plan.report.with_run(estimate=priced), documents)
 
     def sync(
@@ -234,6 +236,11 @@ class Index:
     def store(self) -> Store:
         """The store behind the index."""
         return self._store
+
+    @property
+    def usd_per_million_tokens(self) -> float | None:
+        """The configured price of the model's tokens."""
+        return self.collection.usd_per_million_tokens
 
     @property
     def embedder(self) -> Embedder:

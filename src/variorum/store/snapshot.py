@@ -65,6 +65,38 @@ class GenerationRow:
     recipe: Mapping[str, object]
     report: Mapping[str, object]
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Documents by what the publish did to them."""
+        counts = self.report["documents"]
+        return counts if isinstance(counts, Mapping) else {}
+
+    @property
+    def embedded(self) -> int:
+        """How many inputs the publish embedded."""
+        inputs = self.report["inputs"]
+        return int(inputs["embed"]) if isinstance(inputs, Mapping) else 0
+
+    @property
+    def recompute_fraction(self) -> float | None:
+        """The publish's recompute fraction, where a document changed."""
+        fraction = self.report["recompute_fraction"]
+        return fraction if isinstance(fraction, float) else None
+
+    def as_fields(self) -> dict[str, object]:
+        """The generation as JSON fields."""
+        return {
+            "generation": self.number,
+            "parent": self.parent,
+            "kind": self.kind,
+            "created_at": self.created_at,
+            "model": self.model_spec,
+            "chunker": self.recipe["chunker"],
+            "documents": dict(self.counts),
+            "inputs_embedded": self.embedded,
+            "recompute_fraction": self.recompute_fraction,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Places:

@@ -1,0 +1,128 @@
+"""Cutting a single file, with or without an older one's chunks to reuse."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from variorum.chunking import chunker_from_spec, lay_out
+from variorum.door.index import Index
+from variorum.formats import decode, parse
+from variorum.records.errors import NotFoundError, UnavailableError
+from variorum.records.layout import Layout, PreviousLayout, Recipe
+from variorum.records.text import Revision, Span, Text
+from variorum.sources import content_type_of
+from variorum.sync.target import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class CutChunk:
+    """A chunk of a cut file; `tokens` counts its input as sent. `reused`: the old file has it."""
+
+    start: int
+    end: int
+    tokens: int
+    heading_path: tuple[str, ...]
+    reused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How one file is cut. `reused_tokens` is None where no older file was given."""
+
+    path: str
+    recipe: str
+    chunks: tuple[CutChunk, ...]
+    reused_tokens: int | None = None
+
+    def as_fields(self) -> dict[str, object]:
+        """The cut as JSON fields."""
+        fields: dict[str, object] = {
+            "path": self.path,
+            "recipe": self.recipe,
+            "chunks": [
+                {
+                    "start": chunk.start,
+                    "end": chunk.end,
+                    "tokens": chunk.tokens,
+                    "heading_path": list(chunk.heading_path),
+                    **({} if self.reused_tokens is None else {"reused": chunk.reused}),
+                }
+                for chunk in self.chunks
+            ],
+        }
+        if self.reused_tokens is not None:
+            fields["reused_tokens"] = self.reused_tokens
+        return fields
+
+
+def cut_file(index: Index, path: str, chunker: str | None, given: str | None) -> Cut:
+    """Cut the file at `path` by `chunker`, or as configured; `given` is an older file to reuse.
+
+    Raises:
+        InputError: an unknown chunker, a bad parameter, or a file that is not text.
+        NotFoundError: a file is not there.
+        UnavailableError: a file cannot be read.
+    """
+    settings = index.settings
+    spec = chunker_from_spec(chunker).spec if chunker else settings.chunker
+    fresh = _recipe(settings, spec, planner=False)
+    if given is None:
+        _, layout = _cut(Path(path), fresh, settings, None)
+        return Cut(path, spec, _chunks(layout, frozenset()))
+    old_text, old = _cut(Path(given), fresh, settings, None)
+    spans = tuple(Span(chunk.start, chunk.end) for chunk in old.chunks)
+    previous = PreviousLayout(old_text.characters, spans)
+    _, layout = _cut(Path(path), _recipe(settings, spec, planner=True), settings, previous)
+    chunks = _chunks(layout, frozenset(old.inputs))
+    reused = sum(chunk.tokens for chunk in chunks if chunk.reused)
+    return Cut(path, spec, chunks, reused)
+
+
+def _recipe(settings: Settings, spec: str, *, planner: bool) -> Recipe:
+    recipe = settings.recipe
+    return Recipe(
+        chunker=spec,
+        planner=planner,
+        heading_depth=recipe.heading_depth,
+        tokenizer=recipe.tokenizer,
+        model=recipe.model,
+        parsers=recipe.parsers,
+    )
+
+
+def _chunks(layout: Layout, old_inputs: frozenset[str]) -> tuple[CutChunk, ...]:
+    return tuple(
+        CutChunk(chunk.start, chunk.end, chunk.tokens, chunk.heading_path, text in old_inputs)
+        for chunk, text in zip(layout.chunks, layout.inputs, strict=True)
+    )
+
+
+def _cut(
+    path: Path, recipe: Recipe, settings: Settings, previous: PreviousLayout | None
+) -> tuple[Text, Layout]:
+    content_type = content_type_of(str(path).encode())
+    text = decode(Revision(_read(path), content_type))
+    structure = parse(text, content_type)
+    return text, lay_out(text.characters, structure, recipe, settings.embedder, previous)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            f"there is no file at {path}",
+            kind="no-such-file",
+            subject=str(path),
+            expected="a text file",
+            found="nothing",
+            remedy="check the path",
+        ) from error
+    except OSError as error:
+        raise UnavailableError(
+            f"{path} cannot be read",
+            kind="unreadable-file",
+            subject=str(path),
+            expected="a readable file",
+            found=error.strerror or str(error),
+            remedy="check its permissions",
+        ) from error

@@ -1,0 +1,1 @@
+"""People and programs: thin layers over the door."""

@@ -1,0 +1,93 @@
+"""The command's frame: every failure becomes a message or a JSON object, and an exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from variorum.records.errors import BugError, InputError, VariorumError
+from variorum.surfaces.cli import chunking, demo, reading, setting_up, syncing
+from variorum.surfaces.cli.output import print_error
+
+INTERRUPTED = 130
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 2 fix the input, 3 published but some documents are held, "
+    "4 not found, 5 conflict: confirm or plan again, 6 busy: wait, 7 unavailable: mend and try "
+    "again, 8 damaged: see `variorum verify`, 9 unsupported, 70 a bug.",
+)
+@click.version_option(package_name="variorum")
+def variorum() -> None:
+    """The retrieval index for documents that keep changing."""
+
+
+for command in (
+    *setting_up.COMMANDS,
+    *syncing.COMMANDS,
+    *reading.COMMANDS,
+    *chunking.COMMANDS,
+    *demo.COMMANDS,
+):
+    variorum.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return its exit code; never raises, never shows a traceback."""
+    as_json = "--json" in arguments
+    try:
+        result = variorum.main(args=arguments, prog_name="variorum", standalone_mode=False)
+    except VariorumError as error:
+        return _failed(error, as_json=as_json)
+    except click.Abort:
+        return _interrupted()
+    except click.ClickException as error:
+        return _failed(_usage_error(error), as_json=as_json)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("VARIORUM_DEBUG"):
+            raise
+        return _failed(_bug(error), as_json=as_json)
+    return result if isinstance(result, int) else 0
+
+
+def _failed(error: VariorumError, *, as_json: bool) -> int:
+    print_error(error, as_json=as_json)
+    return error.exit_code
+
+
+def _interrupted() -> int:
+    click.echo("Interrupted. Nothing was published; finished vectors are kept.", err=True)
+    return INTERRUPTED
+
+
+def _usage_error(error: click.ClickException) -> VariorumError:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "variorum"
+    return InputError(
+        error.format_message(),
+        kind="usage",
+        subject=path,
+        expected="a command and options as in its help",
+        remedy=f"see `{path} --help`",
+    )
+
+
+def _bug(error: Exception) -> VariorumError:
+    return BugError(
+        "something went wrong that should not be able to",
+        kind="bug",
+        found=f"{type(error).__name__}: {error}",
+        remedy="please report it, with what VARIORUM_DEBUG=1 prints; nothing was lost",
+    )

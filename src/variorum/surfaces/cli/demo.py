@@ -1,0 +1,108 @@
+"""`demo`: the main job on the handbook that ships with the package, as real commands."""
+
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from variorum import demo as handbook
+from variorum.door.index import open_index
+from variorum.surfaces.cli.output import console
+
+NEXT = (
+    "variorum init docs && variorum plan -v    # your own documents: what would it cost?",
+    "variorum sync && variorum search '…'      # index them, and ask",
+    "variorum chunk --given OLD.md NEW.md      # what would one edit embed again?",
+)
+
+
+@click.command()
+@click.option("--keep", metavar="FOLDER", help="Leave the handbook and its store in FOLDER.")
+@click.option("--model", default="e5-small", show_default=True, metavar="SPEC", help="The model.")
+def demo(keep: str | None, model: str) -> int:
+    """Sync a small handbook, edit it, sync again, search both editions."""
+    with _workplace(keep) as folder:
+        _configure(folder, model)
+        _say("A handbook of 20 documents, half English, half Chinese. The first sync embeds it.")
+        _edition(folder, "first")
+        _run("sync")
+        _say("The second edition: a sentence here, a section moved there, a file renamed.")
+        _edition(folder, "second")
+        _run("plan")
+        _run("sync")
+        for question in _one_per_language():
+            _say(_contrast(question))
+            _run("search", question["query"], "-k", "1")
+            _run("search", question["query"], "-k", "1", "--as-of", "1")
+        _say("Every citation opens at its exact characters, in the exact revision.")
+        _run("show", _citation(folder, _one_per_language()[0]["query"]))
+        _run("log")
+    _say("Next:")
+    for line in NEXT:
+        console().print(f"  {line}")
+    return 0
+
+
+@contextmanager
+def _workplace(keep: str | None) -> Iterator[Path]:
+    before = Path.cwd()
+    folder = Path(keep).absolute() if keep else Path(tempfile.mkdtemp(prefix="variorum-demo-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    os.chdir(folder)
+    try:
+        yield folder
+    finally:
+        os.chdir(before)
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _configure(folder: Path, model: str) -> None:
+    lines = ['[sources.handbook]\nroot = "handbook"\n', f"[model]\nspec = {model!r}\n"]
+    (folder / "variorum.toml").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _edition(folder: Path, name: str) -> None:
+    target = folder / "handbook"
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(handbook.edition("first" if name == "first" else "second"), target)
+
+
+def _one_per_language() -> list[dict[str, str]]:
+    questions: list[dict[str, str]] = handbook.facts()["questions"]
+    chosen: dict[str, dict[str, str]] = {}
+    for question in questions:
+        chosen.setdefault(question["language"], question)
+    return list(chosen.values())
+
+
+def _contrast(question: dict[str, str]) -> str:
+    return (
+        f"Now “{question['answer_second']}”; in the first generation, "
+        f"still there, “{question['answer_first']}”."
+    )
+
+
+def _citation(folder: Path, query: str) -> str:
+    with open_index(folder) as index:
+        return str(index.search(query, 1).hits[0].citation)
+
+
+def _run(*arguments: str) -> None:
+    from variorum.surfaces.cli.app import run
+
+    console().print(f"\n$ variorum {shlex.join(arguments)}", style="bold cyan")
+    if run(list(arguments)) != 0:
+        raise click.ClickException("the demo stopped at the command above")
+
+
+def _say(text: str) -> None:
+    console().print(f"\n{text}", style="italic")
+
+
+COMMANDS = (demo,)

@@ -1,0 +1,114 @@
+"""Options that every command has, and the index that they open."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypeVar
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from variorum.door.index import Index, open_index
+from variorum.records.protocols import Progress as Report
+from variorum.surfaces.cli.output import console, progress_fits
+
+F = TypeVar("F", bound=Callable[..., Any])
+QUIET_FOR_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What was asked of every command."""
+
+    as_json: bool
+    quiet: bool
+    store: str | None
+    config: str | None
+    collection: str | None
+
+    @contextmanager
+    def index(self) -> Iterator[Index]:
+        """The index that the options name."""
+        index = open_index(store=self.store, config=self.config, collection=self.collection)
+        with index:
+            yield index
+
+    @contextmanager
+    def progress(self) -> Iterator[Report]:
+        """A progress bar on stderr for what takes longer than a second, on a terminal alone."""
+        if self.quiet or self.as_json or not progress_fits():
+            yield lambda stage, done, total: None
+            return
+        with _Bar() as bar:
+            yield bar.report
+
+
+class _Bar:
+    """One bar a stage, shown once the work has taken a second."""
+
+    def __init__(self) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        self._progress = Progress(*columns, console=console(stderr=True), transient=True)
+        self._started_at = monotonic()
+        self._tasks: dict[str, Any] = {}
+        self._shown = False
+
+    def __enter__(self) -> "_Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._progress.stop()
+
+    def report(self, stage: str, done: int, total: int | None) -> None:
+        """Move the stage's bar."""
+        if not self._shown and monotonic() - self._started_at < QUIET_FOR_S:
+            return
+        if not self._shown:
+            self._progress.start()
+            self._shown = True
+        if stage not in self._tasks:
+            self._tasks[stage] = self._progress.add_task(stage, total=total)
+        self._progress.update(self._tasks[stage], completed=done, total=total)
+
+
+def common_options(command: F) -> F:
+    """Add the options of every command; the command takes them as `common`."""
+
+    def with_common(**values: Any) -> Any:
+        names = ("as_json", "quiet", "store", "config", "collection")
+        return command(common=Common(**{name: values.pop(name) for name in names}), **values)
+
+    with_common.__name__ = command.__name__
+    with_common.__doc__ = command.__doc__
+    with_common.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    for option in reversed(_OPTIONS):
+        with_common = option(with_common)
+    return with_common  # type: ignore[return-value]
+
+
+_OPTIONS = (
+    click.option(
+        "--json", "as_json", is_flag=True, help="One JSON object on stdout; errors are one too."
+    ),
+    click.option(
+        "--store", metavar="PATH", help="The store's folder [default: .variorum, or as configured]."
+    ),
+    click.option(
+        "--config", metavar="FILE", help="The configuration [default: variorum.toml if it is here]."
+    ),
+    click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress, no notes."),
+)
+
+
+def existing(path: str | None) -> Path | None:
+    """The path, or None."""
+    return Path(path) if path else None

@@ -1,0 +1,176 @@
+"""`search`, `show`, `log`, `diff`, `restore`, `status` and `verify`."""
+
+import click
+
+from variorum.records.errors import DamagedError, InputError
+from variorum.surfaces.cli.options import Common, common_options
+from variorum.surfaces.cli.output import (
+    console,
+    local_time,
+    percent,
+    print_answer,
+    print_cited,
+    print_json,
+)
+
+
+@click.command()
+@click.argument("query")
+@click.option("-k", default=10, show_default=True, metavar="N", help="How many passages.")
+@click.option("--as-of", type=int, metavar="GENERATION", help="Search an earlier generation.")
+@click.option("--path", metavar="GLOB", help="Only documents whose path matches, as in .gitignore.")
+@click.option("--type", "content_type", metavar="T", help="Only this type, such as markdown.")
+@click.option(
+    "--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata."
+)
+@common_options
+def search(
+    common: Common,
+    query: str,
+    k: int,
+    as_of: int | None,
+    path: str | None,
+    content_type: str | None,
+    where: tuple[str, ...],
+) -> int:
+    """Find the passages nearest in meaning to QUERY."""
+    wanted = dict(_pair(text) for text in where)
+    with common.index() as index:
+        answer = index.search(
+            query, k, as_of=as_of, path=path, content_type=content_type, where=wanted
+        )
+    if common.as_json:
+        print_json({"ok": True, **answer.as_fields()})
+    else:
+        print_answer(answer)
+    return 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise InputError(
+            f"{text!r} is not KEY=VALUE",
+            kind="bad-parameter",
+            subject="--where",
+            expected="KEY=VALUE, such as owner=Finance",
+            found=text,
+            remedy="write the key, an equals sign and the value",
+        )
+    return key, value
+
+
+@click.command()
+@click.argument("citation")
+@common_options
+def show(common: Common, citation: str) -> int:
+    """Open CITATION: its exact text in its section, from the stored revision."""
+    with common.index() as index:
+        cited = index.show(citation)
+    if common.as_json:
+        print_json({"ok": True, **cited.as_fields()})
+    else:
+        print_cited(cited)
+    return 0
+
+
+@click.command()
+@common_options
+def log(common: Common) -> int:
+    """List the published generations, newest first."""
+    with common.index() as index:
+        index.store.require()
+        rows = index.log()[::-1]
+    if common.as_json:
+        print_json({"ok": True, "generations": [row.as_fields() for row in rows]})
+        return 0
+    out = console()
+    for row in rows:
+        counts = row.counts
+        out.print(f"{row.number:>4}  {local_time(row.created_at)}  {row.kind:<8}", end="")
+        out.print(
+            f"  +{counts['added']} ~{counts['changed']} -{counts['removed']} documents, "
+            f"{row.embedded} inputs embedded, recompute {percent(row.recompute_fraction)}"
+        )
+    return 0
+
+
+@click.command()
+@click.argument("old", type=int)
+@click.argument("new", type=int)
+@common_options
+def diff(common: Common, old: int, new: int) -> int:
+    """Say which documents differ between generations OLD and NEW."""
+    with common.index() as index:
+        difference = index.diff(old, new)
+    if common.as_json:
+        print_json({"ok": True, **difference.as_fields()})
+        return 0
+    out = console()
+    if not difference.documents:
+        out.print(f"Generations {old} and {new} hold the same documents.")
+    for one in difference.documents:
+        origin = f" (from {one.renamed_from})" if one.renamed_from else ""
+        out.print(f"{one.action:<9} {one.document}{origin}")
+    return 0
+
+
+@click.command()
+@click.argument("generation", type=int)
+@common_options
+def restore(common: Common, generation: int) -> int:
+    """Publish an old GENERATION again as the newest, and hold its sources."""
+    with common.index() as index:
+        number = index.restore(generation)
+    if common.as_json:
+        print_json({"ok": True, "restored": generation, "generation": number})
+    else:
+        out = console()
+        out.print(f"Published generation {number}, with the documents of {generation}.")
+        out.print("Its sources are held: `variorum sync --release` lets them speak again.")
+    return 0
+
+
+@click.command()
+@common_options
+def status(common: Common) -> int:
+    """Say what is published, how large it is, and under which settings."""
+    with common.index() as index:
+        found = index.status()
+    if common.as_json:
+        print_json({"ok": True, **found.as_fields()})
+        return 0
+    out = console()
+    out.print(f"Generation {found.generation}, {local_time(found.created_at)}", style="bold")
+    out.print(f"  {found.documents} documents, {found.chunks} chunks, {found.inputs} inputs")
+    out.print(f"  model {found.model}, chunker {found.chunker}", end="")
+    out.print(", with the reuse planner" if found.planner else "")
+    for source in found.sources:
+        held = ", held by a restore" if source.held_by_restore else ""
+        out.print(f"  source {source.name}: {source.documents} documents at {source.root}{held}")
+    for held_document in found.held:
+        out.print(f"  held {held_document['document']}: {held_document['kind']}", style="yellow")
+    out.print(f"  store {found.store}, {found.store_bytes:,} bytes")
+    return 0
+
+
+@click.command()
+@common_options
+def verify(common: Common) -> int:
+    """Check every stored range, hash, vector and pointer."""
+    with common.index() as index, common.progress() as progress:
+        findings = index.verify(progress)
+        store = str(index.store.folder)
+    if common.as_json:
+        fields = [finding.as_fields() for finding in findings]
+        print_json({"ok": not findings, "findings": fields})
+    else:
+        out = console()
+        for finding in findings:
+            out.print(f"{finding.kind}: {finding.subject}: {finding.found}", style="red")
+        verdict = f"{len(findings)} findings" if findings else "every promise holds"
+        out.print(f"{store}: {verdict}")
+    return DamagedError.exit_code if findings else 0
+
+
+COMMANDS = (search, show, log, diff, restore, status, verify)

@@ -1,0 +1,115 @@
+"""`plan` and `sync`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from variorum.records.errors import EXIT_HELD, InputError
+from variorum.surfaces.cli.options import Common, common_options
+from variorum.surfaces.cli.output import print_details, print_json, print_report
+
+
+def _consent_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--release", is_flag=True, help="Let sources speak that a restore holds."),
+        click.option(
+            "--allow-shrink", is_flag=True, help="Remove more than half of a source's documents."
+        ),
+        click.option("--allow-empty", is_flag=True, help="Remove every document of a source."),
+    ):
+        command = option(command)
+    return command
+
+
+_source = click.argument("source", required=False, metavar="[PATH|SOURCE]")
+_price = click.option(
+    "--usd-per-mtok",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="Price of a million tokens [default: as configured].",
+)
+
+
+@click.command()
+@_source
+@_consent_options
+@_price
+@click.option("-v", "--verbose", is_flag=True, help="Name every document and skipped path.")
+@common_options
+def plan(
+    common: Common,
+    source: str | None,
+    verbose: bool,
+    usd_per_mtok: float | None,
+    **consent: bool,
+) -> int:
+    """Say what sync would embed, reuse, retire and hold. Writes nothing."""
+    with common.index() as index, common.progress() as progress:
+        view = index.plan(source, usd_per_mtok=usd_per_mtok, progress=progress, **consent)
+    if common.as_json:
+        fields = {"ok": True, **view.report.as_fields()}
+        if verbose:
+            fields["detail"] = [document.as_fields() for document in view.documents]
+        print_json(fields)
+    else:
+        print_report(view.report, planned=True)
+        if verbose:
+            print_details(view.report, view.documents)
+    return EXIT_HELD if view.report.held else 0
+
+
+@click.command()
+@_source
+@_consent_options
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Stop before embedding more than this.",
+)
+@click.option(
+    "--max-usd",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="Stop before spending more than this; needs a price.",
+)
+@_price
+@common_options
+def sync(
+    common: Common,
+    source: str | None,
+    max_tokens: int | None,
+    max_usd: float | None,
+    usd_per_mtok: float | None,
+    **consent: bool,
+) -> int:
+    """Embed what changed and publish one generation, or none."""
+    with common.index() as index, common.progress() as progress:
+        price = usd_per_mtok if usd_per_mtok is not None else index.usd_per_million_tokens
+        limit = _limit(max_tokens, max_usd, price)
+        report = index.sync(source, max_tokens=limit, progress=progress, **consent)
+    if common.as_json:
+        print_json({"ok": True, **report.as_fields()})
+    else:
+        print_report(report, planned=False)
+    return EXIT_HELD if report.held else 0
+
+
+def _limit(max_tokens: int | None, max_usd: float | None, price: float | None) -> int | None:
+    limits = [] if max_tokens is None else [max_tokens]
+    if max_usd is not None:
+        if not price:
+            raise InputError(
+                "--max-usd needs a price",
+                kind="no-price",
+                subject="--max-usd",
+                expected="--usd-per-mtok, or usd_per_million_tokens in variorum.toml",
+                found="neither",
+                remedy="give the model's price for a million tokens",
+            )
+        limits.append(int(max_usd / price * 1e6))
+    return min(limits) if limits else None
+
+
+COMMANDS = (plan, sync)
