@@ -3,8 +3,9 @@
 A word is a space of the normalised text and what follows up to the next space; words are
 tokenised on their own, so a text may be cut between words and tokenised in parallel with the same
 result. A word over `WINDOW_CHARACTERS` is tokenised in windows of that many characters, counted
-from its start: no input within the model's limit holds one (512 tokens of 48 bytes), and without
-windows the time for a long unbroken run grows faster than its length.
+from its start, since the time for one long unbroken run grows faster than its length. Counting,
+offsets and what is sent follow the same rule. An input within the model's limit holds no such word
+(512 tokens of at most 48 bytes), unless of unknown characters: a run of those is one token.
 """
 
 import hashlib
