@@ -120,7 +120,9 @@ def read_front_matter(characters: str) -> FrontMatter:
         value = _load(fence, window[: closing.start()])
         if not isinstance(value, dict) or not value:
             return FrontMatter()
-        return FrontMatter(end, dict(_flatten("", value)))
+        metadata = dict(_flatten("", value))
+        "".join(metadata).encode()  # keys are stored too
+        return FrontMatter(end, metadata)
     # The YAML library raises KeyError, AttributeError and others on odd tags, besides its own.
     except Exception as error:
         return FrontMatter(end, problem=f"front matter not read: {_first_line(error)}")

@@ -53,7 +53,10 @@ class _Leaf(NamedTuple):
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
+    # The rules compile at first use, which two threads must not do at once.
+    parser.parse("*warm*")
+    return parser
 
 
 def _tokens(source: str) -> list[Token]:

@@ -48,11 +48,18 @@ _MAX_IGNORE_FILE_BYTES = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Directory:
-    """A directory being walked; `path` is relative to the root, b"" or ends in "/"."""
+    """A directory being walked; `path` is relative to the root, b"" or ends in "/".
+
+    `place` is where to open it, `hidden` whether a component of its path starts with a dot.
+    """
 
     path: bytes
+    place: bytes
     hidden: bool
     ignores: Ignores
+
+
+_Entry = tuple[_Directory, "os.DirEntry[bytes]"]
 
 
 def _order(entry: os.DirEntry[bytes]) -> bytes:
@@ -145,7 +152,7 @@ class FolderSource:
             UnavailableError: a directory or an ignore file cannot be read, or something vanished
                 meanwhile (`incomplete-listing`).
         """
-        yield from self._walk(_Directory(b"", False, Ignores()), _checked_root(self._root))
+        yield from self._walk(_Directory(b"", _checked_root(self._root), False, Ignores()))
 
     def read(self, listed: Listed) -> bytes:
         """The file's bytes; a symlink is never followed, at any depth below the root.
@@ -156,21 +163,34 @@ class FolderSource:
         """
         return read_beneath(self._root, listed.path, self._max_bytes)
 
-    def _walk(self, directory: _Directory, place: bytes) -> Iterator[Listed | Skipped]:
+    def _walk(self, root: _Directory) -> Iterator[Listed | Skipped]:
+        # A stack of its own: a tree may be deeper than Python's.
+        stack = [self._entries(root)]
+        while stack:
+            for directory, entry in stack[-1]:
+                if not entry.is_dir(follow_symlinks=False):
+                    yield self._file(directory, entry)
+                    continue
+                entered = self._enter(directory, entry)
+                if isinstance(entered, _Directory):
+                    stack.append(self._entries(entered))
+                    break
+                yield entered
+            else:
+                stack.pop()
+
+    def _entries(self, directory: _Directory) -> Iterator[_Entry]:
+        """The entries of a directory in order, each with the directory and the rules in force."""
         try:
-            with os.scandir(place) as scan:
+            with os.scandir(directory.place) as scan:
                 entries = sorted(scan, key=_order)
         except OSError as error:
-            raise _listing_broke(place, error) from None
+            raise _listing_broke(directory.place, error) from None
         if self._use_ignore_files:
             directory = self._with_ignore_files(directory, entries)
         for entry in entries:
-            if entry.name in CONTROL_NAMES:
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield from self._enter(directory, entry)
-            else:
-                yield self._file(directory, entry)
+            if entry.name not in CONTROL_NAMES:
+                yield directory, entry
 
     def _with_ignore_files(
         self, directory: _Directory, entries: Sequence[os.DirEntry[bytes]]
@@ -188,20 +208,16 @@ class FolderSource:
                 )
         return directory
 
-    def _enter(self, parent: _Directory, entry: os.DirEntry[bytes]) -> Iterator[Listed | Skipped]:
+    def _enter(self, parent: _Directory, entry: os.DirEntry[bytes]) -> _Directory | Skipped:
         path = parent.path + entry.name
-        hidden = parent.hidden or entry.name.startswith(b".")
-        reason, detail = "", ""
+        dotted = entry.name.startswith(b".")
         if self._exclude and self._exclude.covers(path):
-            reason = "excluded"
-        elif parent.ignores and (detail := parent.ignores.ignoring(path, True)):
-            reason = "ignored"
-        elif not self._include.may_hold(path):
-            reason = "hidden" if entry.name.startswith(b".") else "not-included"
-        if reason:
-            yield Skipped(path + b"/", reason, detail)
-        else:
-            yield from self._walk(_Directory(path + b"/", hidden, parent.ignores), entry.path)
+            return Skipped(path + b"/", "excluded")
+        if parent.ignores and (ignored_by := parent.ignores.ignoring(path, True)):
+            return Skipped(path + b"/", "ignored", ignored_by)
+        if not self._include.may_hold(path):
+            return Skipped(path + b"/", "hidden" if dotted else "not-included")
+        return _Directory(path + b"/", entry.path, parent.hidden or dotted, parent.ignores)
 
     def _file(self, directory: _Directory, entry: os.DirEntry[bytes]) -> Listed | Skipped:
         name = entry.name

@@ -35,7 +35,13 @@ def _components(pattern: str) -> list[str]:
         raise _bad_glob(pattern, "an empty path component")
     if "." in components or ".." in components:
         raise _bad_glob(pattern, "a '.' or '..' component")
-    return components
+    # Neighbouring ** mean no more than one, and would make matching slow.
+    repeated = ("**", "**")
+    return [
+        c
+        for c, after in zip(components, [*components[1:], ""], strict=True)
+        if (c, after) != repeated
+    ]
 
 
 def _bracket(component: str, start: int) -> tuple[str, int]:
@@ -106,7 +112,7 @@ class Globs:
         everything = ", ".join(self.patterns)
         self._whole = _compile((_regex(c, dots) for c in split), everything)
         prefixes = [c[:length] for c in split for length in range(1, len(c) + (c[-1] == "**"))]
-        self._above = _compile((_regex(p, dots) for p in prefixes), everything)
+        self._above = _compile(dict.fromkeys(_regex(p, dots) for p in prefixes), everything)
         self._inside = _compile((_regex(c[:-1], dots) for c in split if c[-1] == "**"), everything)
         suffixes = [_SUFFIX_PATTERN.fullmatch(pattern) for pattern in self.patterns]
         self._suffixes = tuple(match[1].encode() for match in suffixes if match)

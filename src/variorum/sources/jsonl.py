@@ -16,6 +16,7 @@ symlink and may not leave the folder.
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ _FIELDS: Final = frozenset({"id", "text", "path", "content_type", "metadata"})
 _ESCAPE_BYTES: Final = 6
 """Most bytes that JSON needs for one byte of UTF-8: \\u0041."""
 _LINE_OVERHEAD_BYTES: Final = 1_000_000
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -98,17 +100,23 @@ def _string(value: dict[str, object], name: str, number: int) -> bytes:
         raise _bad_line(number, repr(name), "valid Unicode", str(error)) from None
 
 
+def _is_flat(item: object) -> bool:
+    """Whether the value can be stored: valid Unicode, 64 bits, finite."""
+    if isinstance(item, str):
+        return not _SURROGATE.search(item)
+    if isinstance(item, float):
+        return math.isfinite(item)
+    return isinstance(item, int) and -(2**63) <= item < 2**63
+
+
 def _metadata(value: dict[str, object], number: int) -> dict[str, str | int | float | bool]:
     found = value.get("metadata", {})
     if not isinstance(found, dict):
         raise _bad_line(number, "'metadata'", "a flat object", type(found).__name__)
     for key, item in found.items():
-        flat = isinstance(item, str | int | bool) or (
-            isinstance(item, float) and math.isfinite(item)
-        )
-        if not flat:
-            where = f"'metadata', key {key!r}"
-            raise _bad_line(number, where, "a str, int, float or bool", type(item).__name__)
+        if not (_is_flat(key) and _is_flat(item)):
+            expected = "a str, a 64-bit int, a finite float or a bool"
+            raise _bad_line(number, f"'metadata', key {key!r}", expected, type(item).__name__)
     return found
 
 

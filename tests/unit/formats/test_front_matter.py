@@ -51,6 +51,7 @@ def test_toml_is_read_too(line_end: str) -> None:
         "a: " + "[" * 5000,
         "a: " + "[" * 30 + "]" * 30,
         'a: "\\ud800"',
+        '"\\ud800": a',
         "a: \x07",
         "a: " + "9" * 5000,
     ],

@@ -222,3 +222,16 @@ def test_a_listing_costs_little_more_than_looking(tmp_path: Path) -> None:
         return time.perf_counter() - start
 
     assert min(ours() for _ in range(5)) < 10 * min(bare() for _ in range(5))
+
+
+def test_a_very_deep_tree_is_walked(tmp_path: Path) -> None:
+    deep = b"d/" * 600
+    path = os.fsencode(tmp_path) + b"/" + deep
+    os.makedirs(path)
+    with open(path + b"a.md", "wb") as stream:
+        stream.write(b"x")
+    source = FolderSource("s", tmp_path)
+    (item,) = source.list()
+    assert isinstance(item, Listed)
+    assert item.path == deep + b"a.md"
+    assert source.read(item) == b"x"

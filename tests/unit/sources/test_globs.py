@@ -26,6 +26,7 @@ def matches(pattern: str, path: str, *, dots: bool = False) -> bool:
         ("?.md", "é.md"),
         (".github/**/*.md", ".github/w/a.md"),
         ("**/*.tar.md", "x/y.tar.md"),
+        ("a/**/**/**/b", "a/b"),
     ],
 )
 def test_a_pattern_matches_the_paths_it_describes(pattern: str, path: str) -> None:
@@ -70,3 +71,8 @@ def test_a_directory_is_entered_only_where_something_below_could_match() -> None
     assert not globs.may_hold(b"src")
     assert not globs.may_hold(b"docs/deeper")
     assert not globs.may_hold(b".github/.x")
+
+
+def test_repeated_wildcards_stay_fast() -> None:
+    globs = Globs(["/".join(["**"] * 40) + "/*x"])
+    assert not globs.match(b"a/" * 200 + b"b", b"b", False)
