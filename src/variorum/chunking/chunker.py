@@ -17,6 +17,15 @@ class Shape:
     max_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text as the later steps of a layout see it: line ends folded, structure and tokens."""
+
+    characters: str
+    structure: Structure
+    tokens: TokenMap
+
+
 @runtime_checkable
 class Chunker(Protocol):
     """A rule that cuts a text into spans; sizes count the tokens that start inside a span.

@@ -11,10 +11,13 @@ def fold_line_ends(characters: str) -> str:
 
 
 def heading_prefix(heading_depth: int, heading_path: tuple[str, ...]) -> str:
-    """The innermost `heading_depth` titles on a line of their own, and a blank line; or nothing."""
-    named = [title for title in heading_path if title.strip()]
-    titles = named[-heading_depth:] if heading_depth > 0 else []
-    return HEADING_SEPARATOR.join(titles) + "\n\n" if titles else ""
+    """The innermost `heading_depth` titles, outermost first, and a blank line; or nothing.
+
+    A title is folded as the text is; a blank one is left out.
+    """
+    titles = heading_path[-heading_depth:] if heading_depth > 0 else ()
+    named = [fold_line_ends(title).strip() for title in titles if title.strip()]
+    return HEADING_SEPARATOR.join(named) + "\n\n" if named else ""
 
 
 def render(heading_depth: int, heading_path: tuple[str, ...], characters: str) -> str:
