@@ -1,0 +1,140 @@
+"""Anchored chunking: structural boundaries, chosen by level and by the text that follows them.
+
+Which boundary wins inside a range depends only on the text near each candidate and on where the
+range ends, so an edit moves boundaries of the few ranges that contain it and no others.
+"""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from variorum.chunking.boundaries import boundaries
+from variorum.chunking.characters import Codes, blank_mask, code_points, window_hashes
+from variorum.chunking.chunker import Chunker, Shape, canonical_spec, refuse
+from variorum.chunking.graphemes import Graphemes
+from variorum.chunking.ranges import RangeMax
+from variorum.chunking.tokens import Positions, TokenMap
+from variorum.records.text import Span, Structure
+
+_CLAUSE_MARKS = np.array([ord(mark) for mark in ",;:，；：、。！？…"], dtype=np.uint32)
+
+
+@dataclass(frozen=True)
+class Anchored:
+    """Cut a range larger than `max_tokens` at its best candidate, and both parts likewise.
+
+    The best candidate that leaves at least `min_tokens` on both sides is the one of the highest
+    level (`boundaries`), and among equals the one with the highest hash of the text that follows.
+    Where a range has no candidate it is cut at the token whose following characters hash highest,
+    after white space or clause marks where there are any.
+
+    Sizes lie in [min_tokens, max_tokens], a grapheme's tokens apart; a text under the minimum is
+    one span. Cost: n log n in the candidates.
+
+    Raises:
+        InputError: kind `bad-parameter`, where min_tokens < 1 or max_tokens < 2 * min_tokens.
+    """
+
+    max_tokens: int = 180
+    min_tokens: int = 40
+
+    def __post_init__(self) -> None:
+        if self.min_tokens < 1:
+            refuse("anchored", "min_tokens", self.min_tokens, "at least 1")
+        if self.max_tokens < 2 * self.min_tokens:
+            allowed = f"at least twice min_tokens={self.min_tokens}"
+            refuse("anchored", "max_tokens", self.max_tokens, allowed)
+
+    @property
+    def spec(self) -> str:
+        """The canonical spec."""
+        return canonical_spec("anchored", self)
+
+    @property
+    def overlaps(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def shape(self) -> Shape:
+        """Spans average about the middle of the range."""
+        target = (self.min_tokens + self.max_tokens) // 2
+        return Shape(self.min_tokens, target, self.max_tokens)
+
+    def limited(self, max_tokens: int) -> Chunker:
+        """The same rule up to `max_tokens`; a minimum over half of that comes down to half."""
+        if max_tokens >= self.max_tokens:
+            return self
+        most = max(2, max_tokens)
+        return Anchored(most, min(self.min_tokens, most // 2))
+
+    def spans(self, text: str, structure: Structure, tokens: TokenMap) -> list[Span]:
+        """The ranges of `text` that need no further cut."""
+        cutter = _Cutter(text, structure, tokens, self.min_tokens)
+        spans: list[Span] = []
+        pending = [Span(0, len(text))] if text else []
+        while pending:
+            span = pending.pop()
+            cut = span.end
+            if tokens.count(*span) > self.max_tokens:
+                cut = cutter.cut(span)
+            if cut == span.end:
+                spans.append(span)
+            else:
+                pending.append(Span(cut, span.end))
+                pending.append(Span(span.start, cut))
+        return spans
+
+
+class _Cutter:
+    """Finds where one range of a text is cut."""
+
+    def __init__(self, text: str, structure: Structure, tokens: TokenMap, min_tokens: int) -> None:
+        self._text = text
+        self._codes = code_points(text)
+        self._tokens = tokens
+        self._min_tokens = min_tokens
+        self._graphemes = Graphemes(text)
+        found = boundaries(text, structure)
+        self._positions: list[int] = found.positions.tolist()
+        self._before: list[int] = tokens.before_each(found.positions).tolist()
+        self._best = RangeMax(found.levels + window_hashes(self._codes, found.positions))
+
+    def cut(self, span: Span) -> int:
+        """The cut inside `span`, or its end where no cut is possible."""
+        low = self._tokens.before(span.start) + self._min_tokens
+        high = self._tokens.before(span.end) - self._min_tokens
+        first = max(bisect_left(self._before, low), bisect_right(self._positions, span.start))
+        last = min(bisect_right(self._before, high), bisect_left(self._positions, span.end))
+        if first < last:
+            return self._positions[self._best.highest(first, last)]
+        return self._between_tokens(span, low, high)
+
+    def _between_tokens(self, span: Span, low: int, high: int) -> int:
+        """The cut before the token with the highest priority, moved to a grapheme boundary."""
+        if low > high:
+            return span.end
+        position = self._tokens.starts[self._windows.highest(low, high + 1)]
+        cut = self._graphemes.floor(position)
+        if cut <= span.start:
+            cut = self._graphemes.ceiling(position)
+        return cut if span.start < cut < span.end else span.end
+
+    @cached_property
+    def _windows(self) -> RangeMax:
+        """The priority of every token's start: built for the first range without candidates."""
+        starts = self._tokens.array
+        return RangeMax(_clause_ranks(self._codes, starts) + window_hashes(self._codes, starts))
+
+
+def _clause_ranks(codes: Codes, starts: Positions) -> NDArray[np.int64]:
+    """2 after a clause mark (with its space), 1 after other white space, else 0."""
+    blank = blank_mask(codes)
+    before = np.maximum(starts - 1, 0)
+    spaced = blank[before]
+    mark = codes[np.where(spaced, np.maximum(starts - 2, 0), before)]
+    closes = np.isin(mark, _CLAUSE_MARKS) & (spaced | (mark >= 0x3000))
+    return np.where(closes, 2, np.where(spaced, 1, 0)) * (starts > 0)

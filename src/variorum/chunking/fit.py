@@ -1,0 +1,123 @@
+"""No input over the model's limit (invariant 2): exact counts, and what gives way."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from variorum.chunking.chunker import Reading
+from variorum.chunking.graphemes import Graphemes
+from variorum.chunking.headings import Headings, Titles
+from variorum.chunking.render import render
+from variorum.records.errors import InputError
+from variorum.records.protocols import Sizer
+from variorum.records.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A span, the titles before it in its input, the input, and its exact tokens as sent."""
+
+    span: Span
+    titles: Titles
+    characters: str
+    tokens: int = 0
+
+
+def content_room(sizer: Sizer) -> int:
+    """Tokens of text that one input surely has room for, heading prefix apart; at least 1.
+
+    A little under the limit less what an empty input takes: a range tokenized on its own may count
+    a token or two more than in its text.
+    """
+    overhead = sizer.count([""])[0]
+    slack = max(1, sizer.max_tokens // 64)
+    return max(1, sizer.max_tokens - overhead - slack)
+
+
+class Fitter:
+    """Renders spans of one text, counts them, and makes what is over the limit give way."""
+
+    def __init__(
+        self, reading: Reading, sizer: Sizer, headings: Headings, known: Mapping[str, int]
+    ) -> None:
+        self._text = reading.characters
+        self._tokens = reading.tokens
+        self._sizer = sizer
+        self._headings = headings
+        self._known = known
+        self._graphemes = Graphemes(reading.characters)
+
+    def fit(self, spans: Sequence[Span]) -> list[Fitted]:
+        """Each span as one input, or as several where it is over the limit.
+
+        One batched count, of the inputs whose count is not known, and one more for each round of
+        giving way: a prefix loses its outermost title, then the text is cut near its middle, at a
+        grapheme boundary where it has one inside.
+
+        Raises:
+            InputError: kind `model-limit-too-small`, where a single character is over the limit.
+        """
+        fitted = self._counted([self._start(span) for span in spans])
+        while any(one.tokens > self._sizer.max_tokens for one in fitted):
+            settled: list[Fitted] = []
+            for one in fitted:
+                over = one.tokens > self._sizer.max_tokens
+                settled.extend(self._give_way(one) if over else [one])
+            fitted = self._counted(settled)
+        return fitted
+
+    def _start(self, span: Span) -> Fitted:
+        first = self._filled(span).start
+        return self._rendered(span, self._headings.titles_at(first))
+
+    def _rendered(self, span: Span, titles: Titles) -> Fitted:
+        characters = render(len(titles), titles, self._text[span.start : span.end])
+        return Fitted(span, titles, characters, self._known.get(characters, 0))
+
+    def _counted(self, fitted: list[Fitted]) -> list[Fitted]:
+        """The same with the counts that were missing."""
+        missing = [index for index, one in enumerate(fitted) if not one.tokens]
+        if not missing:
+            return fitted
+        counts = self._sizer.count([fitted[index].characters for index in missing])
+        for index, count in zip(missing, counts, strict=True):
+            fitted[index] = replace(fitted[index], tokens=max(1, count))
+        return fitted
+
+    def _give_way(self, one: Fitted) -> list[Fitted]:
+        if one.titles:
+            return [self._rendered(one.span, one.titles[1:])]
+        filled = self._filled(one.span)
+        if filled.end - filled.start < 2:
+            _refuse_limit(one, self._sizer.max_tokens)
+        cut = self._middle(filled)
+        return [self._start(Span(one.span.start, cut)), self._start(Span(cut, one.span.end))]
+
+    def _middle(self, filled: Span) -> int:
+        """A place inside `filled` near its middle token; both sides keep a non-blank character."""
+        start, end = filled
+        index = (self._tokens.before(start) + self._tokens.before(end)) // 2
+        middle = self._tokens.position(index, end)
+        if not start < middle < end:
+            middle = (start + end) // 2
+        for cut in (self._graphemes.floor(middle), self._graphemes.ceiling(middle)):
+            if start < cut < end:
+                return cut
+        return middle
+
+    def _filled(self, span: Span) -> Span:
+        """The span without the blank characters at its ends."""
+        characters = self._text[span.start : span.end]
+        leading = len(characters) - len(characters.lstrip())
+        return Span(span.start + leading, span.start + len(characters.rstrip()))
+
+
+def _refuse_limit(one: Fitted, limit: int) -> NoReturn:
+    raise InputError(
+        f"the single character {one.characters!r} takes {one.tokens} tokens, over the limit",
+        kind="model-limit-too-small",
+        subject=f"character {one.span.start}",
+        expected=f"at most {limit} tokens",
+        found=f"{one.tokens} tokens",
+        remedy="choose a model with a higher limit",
+    )

@@ -1,0 +1,104 @@
+"""The door of the room: from a text and a recipe to a layout."""
+
+from collections.abc import Mapping, Sequence
+
+from variorum.chunking.chunker import Chunker, Reading
+from variorum.chunking.fit import Fitted, Fitter, content_room
+from variorum.chunking.folding import Folded
+from variorum.chunking.headings import Headings
+from variorum.chunking.planner import OldLayout, plan_spans, refuse_overlap
+from variorum.chunking.spec import chunker_from_spec
+from variorum.chunking.tokens import TokenMap
+from variorum.records.layout import Chunk, Layout, PreviousLayout, Recipe
+from variorum.records.protocols import Sizer
+from variorum.records.text import Span, Structure
+
+
+def lay_out(
+    text: str,
+    structure: Structure,
+    recipe: Recipe,
+    sizer: Sizer,
+    previous: PreviousLayout | None = None,
+    *,
+    previous_layout: Layout | None = None,
+) -> Layout:
+    """Cut `text` as `recipe` says; the same arguments always give the same layout.
+
+    The chunks cover `text` from end to end (a blank text has none), and every input is within
+    `sizer.max_tokens` by the sizer's own count. With `recipe.planner`, `previous` is the parent
+    layout under the same recipe, whose inputs are reused where they can be. `previous_layout` is
+    the layout that `previous.spans` come from: it makes reuse exact under heading prefixes, and
+    saves counting its inputs again.
+
+    A structure without blocks is cut at blank lines, lines and sentences.
+
+    Raises:
+        InputError: `unknown-chunker` or `bad-parameter` for the recipe's chunker;
+            `planner-needs-no-overlap`; `model-limit-too-small`.
+    """
+    chunker = chunker_from_spec(recipe.chunker)
+    if recipe.planner and chunker.overlaps:
+        refuse_overlap(chunker)
+    if not text or text.isspace():
+        return Layout((), ())
+    folded = Folded(text)
+    tokens = TokenMap.of(folded.characters, sizer.tokenizer)
+    reading = Reading(folded.characters, folded.structure(structure), tokens)
+    headings = Headings(reading.structure, recipe.heading_depth, sizer)
+    old = _old_layout(previous, previous_layout) if recipe.planner else None
+    spans = _spans(reading, chunker.limited(content_room(sizer)), old, headings)
+    fitter = Fitter(reading, sizer, headings, _known_counts(previous_layout))
+    fitted = fitter.fit(_filled_spans(reading.characters, spans))
+    return _layout(reading.characters, fitted, folded, headings)
+
+
+def _old_layout(previous: PreviousLayout | None, layout: Layout | None) -> OldLayout | None:
+    """The parent layout as the planner sees it, line ends folded."""
+    if previous is None:
+        return None
+    folded = Folded(previous.characters)
+    spans = tuple(map(folded.fold, previous.spans))
+    return OldLayout(folded.characters, spans, layout.inputs if layout else ())
+
+
+def _known_counts(layout: Layout | None) -> Mapping[str, int]:
+    if layout is None:
+        return {}
+    counts = (chunk.tokens for chunk in layout.chunks)
+    return dict(zip(layout.inputs, counts, strict=True))
+
+
+def _spans(
+    reading: Reading, chunker: Chunker, old: OldLayout | None, headings: Headings
+) -> list[Span]:
+    if old is None:
+        return chunker.spans(reading.characters, reading.structure, reading.tokens)
+    return plan_spans(reading, chunker, old, headings.prefix_at)
+
+
+def _filled_spans(characters: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans with something in them; a blank one joins the one before it, or else after it."""
+    filled: list[Span] = []
+    leading: int | None = None
+    for start, end in spans:
+        if not characters[start:end].isspace():
+            filled.append(Span(start if leading is None else leading, end))
+            leading = None
+        elif filled:
+            filled[-1] = Span(filled[-1].start, max(end, filled[-1].end))
+        elif leading is None:
+            leading = start
+    return filled
+
+
+def _layout(
+    characters: str, fitted: Sequence[Fitted], folded: Folded, headings: Headings
+) -> Layout:
+    chunks = []
+    for one in fitted:
+        inside = characters[one.span.start : one.span.end]
+        first = one.span.end - len(inside.lstrip())
+        start, end = folded.unfold(one.span)
+        chunks.append(Chunk(start, end, one.tokens, headings.path_at(first)))
+    return Layout(tuple(chunks), tuple(one.characters for one in fitted))

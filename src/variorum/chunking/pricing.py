@@ -1,0 +1,67 @@
+"""What a span costs the reuse planner: tokens to embed, and penalties for its shape."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from variorum.chunking import boundaries as levels
+from variorum.chunking.boundaries import Boundaries
+from variorum.chunking.chunker import Shape
+from variorum.chunking.tokens import TokenMap
+
+INPUT_OVERHEAD = 2
+"""Special tokens of one more input."""
+
+OFF_TARGET = 6.0
+"""Penalty in tokens of a span off the target size by its whole target; grows with the square."""
+
+UNDER_MINIMUM = 12.0
+"""Penalty in tokens of a span of no tokens; falls linearly to none at the minimum."""
+
+WEAK_BOUNDARY = {
+    levels.BLANK_LINE: 0.5,
+    levels.LINE: 1.0,
+    levels.SENTENCE: 2.0,
+    levels.WRAPPED_LINE: 4.0,
+    levels.CODE_BLANK_LINE: 4.0,
+    levels.CODE_LINE: 6.0,
+    levels.AFTER_HEADING: 8.0,
+    levels.NOWHERE: 10.0,
+}
+"""Penalty in tokens of ending a span at a boundary of each level; at a heading none."""
+
+
+class Pricing:
+    """Penalties of spans of one text, scaled by `weight`."""
+
+    def __init__(
+        self, tokens: TokenMap, candidates: Boundaries, shape: Shape, weight: float = 1.0
+    ) -> None:
+        self._tokens = tokens
+        self._shape = shape
+        self._weight = weight
+        self._levels = dict(
+            zip(candidates.positions.tolist(), candidates.levels.tolist(), strict=True)
+        )
+        self.by_size = [weight * self._size(size) for size in range(shape.max_tokens + 1)]
+
+    def size(self, tokens: int) -> float:
+        """Penalty of a span of that many tokens."""
+        if tokens < len(self.by_size):
+            return self.by_size[tokens]
+        return self._weight * self._size(tokens)
+
+    def boundary(self, position: int) -> float:
+        """Penalty of a boundary there."""
+        level = self._levels.get(position, levels.NOWHERE)
+        return self._weight * WEAK_BOUNDARY.get(level, 0.0)
+
+    def total(self, cuts: Sequence[int]) -> float:
+        """Penalty of a whole layout, given by its boundaries, both ends of the text included."""
+        before = [self._tokens.before(cut) for cut in cuts]
+        sizes = sum(self.size(after - first) for first, after in pairwise(before))
+        return sizes + sum(map(self.boundary, cuts[1:-1]))
+
+    def _size(self, tokens: int) -> float:
+        target, least = self._shape.target_tokens, self._shape.min_tokens
+        penalty = OFF_TARGET * ((tokens - target) / target) ** 2
+        return penalty + UNDER_MINIMUM * max(0.0, 1 - tokens / least)

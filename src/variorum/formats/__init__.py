@@ -1,0 +1,42 @@
+"""Bytes and a content type to text, the map back to the bytes, and blocks.
+
+Nothing here loses or rewrites a character: a text's characters are the decoded bytes, all of them,
+and structure only points into them (invariant 1).
+"""
+
+from importlib.metadata import version
+from typing import Final
+
+from variorum.formats.decode import BinaryContentError, UndecodableError, decode
+from variorum.formats.markdown import parse_markdown
+from variorum.formats.plain import parse_plain
+from variorum.records.errors import UnsupportedError
+from variorum.records.text import Structure, Text
+
+PARSERS: Final = f"markdown/1 (markdown-it-py {version('markdown-it-py')}) plain/1"
+"""What the parsers are, as part of every recipe: a change lays every document out anew."""
+
+__all__ = ["PARSERS", "BinaryContentError", "UndecodableError", "decode", "parse"]
+
+
+def parse(text: Text, content_type: str) -> Structure:
+    """The structure of a text. Any `text/*` type without a parser of its own is read as plain text.
+
+    Raises:
+        UnsupportedError: `content_type` is not a text type (`unsupported-content-type`).
+    """
+    essence = content_type.partition(";")[0].strip().lower()
+    if essence == "text/markdown":
+        return parse_markdown(text)
+    if essence == "text/plain":
+        return parse_plain(text)
+    if essence.startswith("text/"):
+        return parse_plain(text, f"no parser for {essence}")
+    raise UnsupportedError(
+        f"no parser for {content_type!r}",
+        kind="unsupported-content-type",
+        subject=content_type,
+        expected="text/markdown or text/plain",
+        found=content_type,
+        remedy="convert the document to Markdown or plain text",
+    )

@@ -1,0 +1,113 @@
+"""Opening files below a root without ever following a symlink.
+
+Every component is opened relative to the directory before it with O_NOFOLLOW, so that a symlink
+swapped in after a listing, at any depth, is refused and not followed. Only the root itself may be a
+symlink: it is the user's own choice.
+"""
+
+import errno
+import os
+import stat
+
+from variorum.records.errors import UnavailableError
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: opening a pipe that was swapped in must not wait for a writer.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ_BYTES = 1 << 20
+_ATTEMPTS = 3
+
+
+def unavailable(path: bytes, kind: str, found: str, remedy: str) -> UnavailableError:
+    """The error of one document or directory that cannot be read now."""
+    printed = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
+    return UnavailableError(
+        f"cannot read {printed!r}: {found}",
+        kind=kind,
+        subject=printed,
+        expected="a regular file below the source's root",
+        found=found,
+        remedy=remedy,
+    )
+
+
+def _refusal(path: bytes, error: OSError) -> UnavailableError:
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return unavailable(path, "symlink", "a symlink on the way", "replace it by a real file")
+    return unavailable(
+        path, "unreadable-file", error.strerror or str(error), "restore the file or its permissions"
+    )
+
+
+def is_beneath(path: bytes) -> bool:
+    """Whether `path` is relative and free of empty, `.` and `..` components and of NUL."""
+    components = path.split(b"/")
+    return b"\0" not in path and not any(c in (b"", b".", b"..") for c in components)
+
+
+def open_beneath(root: bytes, path: bytes) -> int:
+    """A file descriptor of the regular file at `path` below `root`; the caller closes it.
+
+    Raises:
+        UnavailableError: `outside-root`, `symlink`, `special-file` or `unreadable-file`.
+    """
+    if not is_beneath(path):
+        raise unavailable(path, "outside-root", "a path that leaves the root", "name a file inside")
+    *directories, name = path.split(b"/")
+    try:
+        at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for directory in directories:
+                deeper = os.open(directory, _DIRECTORY, dir_fd=at)
+                os.close(at)
+                at = deeper
+            descriptor = os.open(name, _FILE, dir_fd=at)
+        finally:
+            os.close(at)
+    except OSError as error:
+        raise _refusal(path, error) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise unavailable(path, "special-file", "not a regular file", "replace it by a real file")
+    return descriptor
+
+
+def _read_once(descriptor: int, path: bytes, max_bytes: int) -> bytes | None:
+    """The file's bytes, or None where it changed meanwhile."""
+    before = os.fstat(descriptor)
+    if before.st_size > max_bytes:
+        raise unavailable(
+            path, "too-large", f"{before.st_size} bytes", f"keep it within {max_bytes} bytes"
+        )
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    content = bytearray()
+    while len(content) <= max_bytes:
+        piece = os.read(descriptor, min(_READ_BYTES, before.st_size - len(content) + 1))
+        if not piece:
+            break
+        content += piece
+        if len(content) > before.st_size:
+            return None
+    after = os.fstat(descriptor)
+    unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    return bytes(content) if unchanged and len(content) == before.st_size else None
+
+
+def read_beneath(root: bytes, path: bytes, max_bytes: int) -> bytes:
+    """The bytes of the regular file at `path` below `root`, never a mix of two versions of it.
+
+    Raises:
+        UnavailableError: it cannot be opened (as `open_beneath`), is larger than `max_bytes`
+            (`too-large`), or kept changing while read (`changing-file`).
+    """
+    descriptor = open_beneath(root, path)
+    try:
+        for _ in range(_ATTEMPTS):
+            content = _read_once(descriptor, path, max_bytes)
+            if content is not None:
+                return content
+    except OSError as error:
+        raise _refusal(path, error) from None
+    finally:
+        os.close(descriptor)
+    raise unavailable(path, "changing-file", "it changes while it is read", "try again later")
