@@ -4,7 +4,7 @@ The door is `variorum.open`; everything else here is what it takes and gives.
 """
 
 from variorum.door.index import Index, PlanView
-from variorum.door.index import open_index as open  # noqa: A004
+from variorum.door.index import open_index as open
 from variorum.records.errors import VariorumError
 from variorum.records.hits import Answer, CitedText, Hit
 from variorum.records.names import Citation, DocumentName

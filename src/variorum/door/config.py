@@ -139,7 +139,9 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         NotFoundError: `file` does not exist.
     """
     if file is None:
-        return Config(None, store or Path(".variorum"), "float32", {}, {DEFAULT_COLLECTION: _plain()})
+        return Config(
+            None, store or Path(".variorum"), "float32", {}, {DEFAULT_COLLECTION: _plain()}
+        )
     top = _Table(file, "", _read(file))
     base = file.resolve().parent
     section = _Table(file, "store", top.take("store", dict, {}))
@@ -154,7 +156,9 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         for name, values in _tables(top, "sources").items()
     }
     collections = {
-        name: _collection(_Table(file, f"collections.{name}", dict(values)), name, defaults, sources)
+        name: _collection(
+            _Table(file, f"collections.{name}", dict(values)), name, defaults, sources
+        )
         for name, values in _tables(top, "collections").items()
     }
     top.finish()

@@ -9,7 +9,7 @@ from variorum.formats import decode, parse
 from variorum.records.errors import NotFoundError, UnavailableError
 from variorum.records.layout import Layout, PreviousLayout, Recipe
 from variorum.records.text import Revision, Span, Text
-from variorum.sources import content_type_of
+from variorum.sources.naming import content_type_of
 from variorum.sync.target import Settings
 
 

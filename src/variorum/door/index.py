@@ -36,8 +36,8 @@ from variorum.store.vectors import Precision
 from variorum.sync.execution import sync
 from variorum.sync.planning import planned
 from variorum.sync.restoring import restore
-from variorum.sync.verifying import Finding, verify
 from variorum.sync.target import Consent, Settings, Target, no_progress
+from variorum.sync.verifying import Finding, verify
 
 
 def open_index(

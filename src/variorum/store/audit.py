@@ -3,8 +3,9 @@
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, Select, func, or_, select
 
 from variorum.store.schema import (
     chunk,
@@ -158,9 +159,9 @@ class Audit:
         for row in self._stream(query):
             yield row[0], row[1], row[2]
 
-    def _stream(self, query: object) -> Iterator[tuple[object, ...]]:
+    def _stream(self, query: Select[Any]) -> Iterator[Any]:
         options = {"yield_per": 100}
-        result = self.connection.execute(query, execution_options=options)  # type: ignore[call-overload]
+        result = self.connection.execute(query, execution_options=options)
         for row in result:
             yield tuple(row)
 

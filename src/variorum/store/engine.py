@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from variorum.records.errors import (
@@ -79,16 +79,6 @@ def _configure(engine: Engine, *, read_only: bool) -> None:
 
 
 @contextmanager
-def transaction(connection: Connection) -> Iterator[None]:
-    """A transaction, or the one that the connection is in already."""
-    if connection.in_transaction():
-        yield
-        return
-    with connection.begin():
-        yield
-
-
-@contextmanager
 def write_transaction(connection: Connection) -> Iterator[None]:
     """One immediate transaction: the writer's lock is taken at once, so it cannot fail half way."""
     previous = connection.get_execution_options().get("begin", "BEGIN")
@@ -107,12 +97,12 @@ def meaningful_errors(path: Path) -> Iterator[None]:
         yield
     except VariorumError:
         raise
-    except (SQLAlchemyError, sqlite3.Error) as error:
+    except (DBAPIError, sqlite3.Error) as error:
         raise _meaning(error, path) from error
 
 
 def _meaning(error: Exception, path: Path) -> VariorumError:
-    cause = error.orig if isinstance(error, DatabaseError) and error.orig else error
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
     text = str(cause)
     subject = str(path)
     if "locked" in text or "busy" in text:

@@ -33,7 +33,7 @@ collection = Table(
 head = Table(
     "head",
     metadata,
-    Column("collection_id", ForeignKey("collection.id"), primary_key=True),
+    Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
     Column("generation", Integer, nullable=False),
 )
 
@@ -58,20 +58,20 @@ recipe = Table(
 generation = Table(
     "generation",
     metadata,
-    Column("collection_id", ForeignKey("collection.id"), primary_key=True),
+    Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("parent", Integer),
     Column("kind", String, nullable=False),
     Column("created_at", String, nullable=False),
-    Column("model_id", ForeignKey("model.id"), nullable=False),
-    Column("recipe_id", ForeignKey("recipe.id"), nullable=False),
+    Column("model_id", Integer, ForeignKey("model.id"), nullable=False),
+    Column("recipe_id", Integer, ForeignKey("recipe.id"), nullable=False),
     Column("report", JSON, nullable=False),
 )
 
 source = Table(
     "source",
     metadata,
-    Column("collection_id", ForeignKey("collection.id"), primary_key=True),
+    Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
     Column("name", String, primary_key=True),
     Column("root", String, nullable=False),
     Column("held_by_restore", Boolean, nullable=False, default=False),
@@ -81,7 +81,7 @@ document = Table(
     "document",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("collection_id", ForeignKey("collection.id"), nullable=False),
+    Column("collection_id", Integer, ForeignKey("collection.id"), nullable=False),
     Column("source", String, nullable=False),
     Column("path", LargeBinary, nullable=False),
     UniqueConstraint("collection_id", "source", "path"),
@@ -102,8 +102,8 @@ layout = Table(
     "layout",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("revision_id", ForeignKey("revision.id"), nullable=False),
-    Column("recipe_id", ForeignKey("recipe.id"), nullable=False),
+    Column("revision_id", Integer, ForeignKey("revision.id"), nullable=False),
+    Column("recipe_id", Integer, ForeignKey("recipe.id"), nullable=False),
     Column("content_type", String, nullable=False),
     UniqueConstraint("revision_id", "recipe_id", "content_type"),
 )
@@ -113,26 +113,26 @@ input_ = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("key", LargeBinary, nullable=False, unique=True),
-    Column("model_id", ForeignKey("model.id"), nullable=False),
+    Column("model_id", Integer, ForeignKey("model.id"), nullable=False),
     Column("tokens", Integer, nullable=False),
 )
 
 vector = Table(
     "vector",
     metadata,
-    Column("input_id", ForeignKey("input.id"), primary_key=True),
+    Column("input_id", Integer, ForeignKey("input.id"), primary_key=True),
     Column("data", LargeBinary, nullable=False),
 )
 
 chunk = Table(
     "chunk",
     metadata,
-    Column("layout_id", ForeignKey("layout.id"), primary_key=True),
+    Column("layout_id", Integer, ForeignKey("layout.id"), primary_key=True),
     Column("ordinal", Integer, primary_key=True),
     Column("start", Integer, nullable=False),
     Column("end", Integer, nullable=False),
     Column("heading_path", JSON, nullable=False),
-    Column("input_id", ForeignKey("input.id"), nullable=False),
+    Column("input_id", Integer, ForeignKey("input.id"), nullable=False),
     Index("chunk_input", "input_id"),
 )
 
@@ -140,10 +140,10 @@ manifest = Table(
     "manifest",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("collection_id", ForeignKey("collection.id"), nullable=False),
-    Column("document_id", ForeignKey("document.id"), nullable=False),
-    Column("revision_id", ForeignKey("revision.id"), nullable=False),
-    Column("layout_id", ForeignKey("layout.id"), nullable=False),
+    Column("collection_id", Integer, ForeignKey("collection.id"), nullable=False),
+    Column("document_id", Integer, ForeignKey("document.id"), nullable=False),
+    Column("revision_id", Integer, ForeignKey("revision.id"), nullable=False),
+    Column("layout_id", Integer, ForeignKey("layout.id"), nullable=False),
     Column("metadata", JSON, nullable=False),
     Column("from_generation", Integer, nullable=False),
     Column("to_generation", Integer),

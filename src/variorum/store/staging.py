@@ -30,7 +30,6 @@ from sqlalchemy import (
 from variorum.records.layout import Chunk
 from variorum.records.names import DocumentName
 from variorum.store.conflict import insert_ignoring
-from variorum.store.engine import transaction
 from variorum.store.schema import chunk, input_, layout, manifest, vector
 from variorum.store.schema import revision as revision_table
 from variorum.store.snapshot import ManifestRow, manifest_query, read_manifest
@@ -116,13 +115,13 @@ class Staging:
         self.tenant = tenant
         self.recipe_id = recipe_id
         self._last_id = 0
-        with transaction(connection):
+        with connection.begin():
             _temporary.drop_all(connection)
             _temporary.create_all(connection, checkfirst=False)
 
     def stage_removal(self, document: DocumentName, closes: int) -> None:
         """Stage that a document is gone from its source."""
-        with transaction(self.connection):
+        with self.connection.begin():
             self._insert_document(
                 action="removed", source=document.source, path=document.path, closes=closes
             )
@@ -132,7 +131,7 @@ class Staging:
 
         False where neither has one: lay it out, then call `stage_layout`.
         """
-        with transaction(self.connection):
+        with self.connection.begin():
             stored = self._stored_layout(staged)
             if stored is not None:
                 identifier = self._stage(staged, layout_id=stored, laid_out_by=None)
@@ -153,7 +152,7 @@ class Staging:
         inputs: Sequence[str],
     ) -> None:
         """Stage a fresh layout: chunk `i` is embedded as `inputs[i]`, whose key is `keys[i]`."""
-        with transaction(self.connection):
+        with self.connection.begin():
             identifier = self._stage(staged, layout_id=None, laid_out_by=None)
             if chunks:
                 self._insert_chunks(identifier, chunks, keys)
@@ -198,13 +197,13 @@ class Staging:
     def open_rows(self, collection_id: int | None) -> list[ManifestRow]:
         """The manifest rows of the newest generation. Linear in the collection's documents."""
         query = manifest_query(collection_id or 0).where(manifest.c.to_generation.is_(None))
-        with transaction(self.connection):
+        with self.connection.begin():
             return read_manifest(self.connection, query)
 
     def content(self, revision_id: int) -> bytes:
         """The stored bytes of a revision."""
         query = select(revision_table.c.content).where(revision_table.c.id == revision_id)
-        with transaction(self.connection):
+        with self.connection.begin():
             return zlib.decompress(self.connection.execute(query).scalar_one())
 
     def spans(self, layout_id: int) -> list[tuple[int, int]]:
@@ -214,13 +213,13 @@ class Staging:
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
-        with transaction(self.connection):
+        with self.connection.begin():
             return [(row.start, row.end) for row in self.connection.execute(query)]
 
     def actions(self) -> dict[str, int]:
         """How many staged documents each action has."""
         query = select(staged_document.c.action, func.count()).group_by(staged_document.c.action)
-        with transaction(self.connection):
+        with self.connection.begin():
             return {row.action: row[1] for row in self.connection.execute(query)}
 
     def forget_known_texts(self) -> None:
@@ -230,7 +229,9 @@ class Staging:
             .join(vector, vector.c.input_id == input_.c.id)
             .where(input_.c.key == staged_input.c.key)
         )
-        self.connection.execute(update(staged_input).where(with_vector.exists()).values(text=None))
+        forget = update(staged_input).where(with_vector.exists()).values(text=None)
+        with self.connection.begin():
+            self.connection.execute(forget)
 
     def inputs_to_embed(self, page_size: int = 512) -> Iterator[StagedInput]:
         """Inputs without a vector, in document order, read a page at a time."""
@@ -251,7 +252,7 @@ class Staging:
             .order_by(*place)
             .limit(page_size)
         )
-        with transaction(self.connection):
+        with self.connection.begin():
             return [tuple(row) for row in self.connection.execute(query)]
 
     def documents_with_input(self, key: bytes) -> list[tuple[DocumentName, bool]]:
@@ -262,13 +263,13 @@ class Staging:
             .where(staged_chunk.c.key == key)
             .distinct()
         )
-        with transaction(self.connection):
+        with self.connection.begin():
             rows = self.connection.execute(query).all()
         return [(DocumentName(row.source, row.path), row.closes is None) for row in rows]
 
     def withdraw(self, document: DocumentName) -> None:
         """Unstage a document whose input the model rejected: it stays at its last good revision."""
-        with transaction(self.connection):
+        with self.connection.begin():
             identifier = self.connection.execute(
                 select(staged_document.c.id).where(
                     staged_document.c.source == document.source,

@@ -8,9 +8,7 @@ from variorum.store.store import Store
 from variorum.sync.execution import Clock, utc_now
 
 
-def restore(
-    store: Store, tenant: str, collection: str, wanted: int, clock: Clock = utc_now
-) -> int:
+def restore(store: Store, tenant: str, collection: str, wanted: int, clock: Clock = utc_now) -> int:
     """Publish generation `wanted` again as the newest, and return the new number.
 
     Raises:

@@ -97,8 +97,9 @@ def _run(*arguments: str) -> None:
     from variorum.surfaces.cli.app import run
 
     console().print(f"\n$ variorum {shlex.join(arguments)}", style="bold cyan")
-    if run(list(arguments)) != 0:
-        raise click.ClickException("the demo stopped at the command above")
+    code = run(list(arguments))
+    if code != 0:
+        raise click.exceptions.Exit(code)
 
 
 def _say(text: str) -> None:

@@ -118,7 +118,9 @@ def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
     out = console()
     for one in documents:
         cost = f"{one.embed} to embed, {one.reuse} reused, {one.embed_tokens:,} tokens"
-        out.print(f"  {one.action:<9}  {one.document}" + ("" if one.action == "removed" else f": {cost}"))
+        out.print(
+            f"  {one.action:<9}  {one.document}" + ("" if one.action == "removed" else f": {cost}")
+        )
     for skipped in report.skipped:
         detail = f" ({skipped.detail})" if skipped.detail else ""
         out.print(f"  skipped    {skipped.document}: {skipped.reason}{detail}")

@@ -25,12 +25,12 @@ def _create_collections() -> None:
     )
     op.create_table(
         "head",
-        sa.Column("collection_id", sa.ForeignKey("collection.id"), primary_key=True),
+        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), primary_key=True),
         sa.Column("generation", sa.Integer, nullable=False),
     )
     op.create_table(
         "source",
-        sa.Column("collection_id", sa.ForeignKey("collection.id"), primary_key=True),
+        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), primary_key=True),
         sa.Column("name", sa.String, primary_key=True),
         sa.Column("root", sa.String, nullable=False),
         sa.Column("held_by_restore", sa.Boolean, nullable=False),
@@ -54,13 +54,13 @@ def _create_recipes() -> None:
     )
     op.create_table(
         "generation",
-        sa.Column("collection_id", sa.ForeignKey("collection.id"), primary_key=True),
+        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), primary_key=True),
         sa.Column("number", sa.Integer, primary_key=True),
         sa.Column("parent", sa.Integer),
         sa.Column("kind", sa.String, nullable=False),
         sa.Column("created_at", sa.String, nullable=False),
-        sa.Column("model_id", sa.ForeignKey("model.id"), nullable=False),
-        sa.Column("recipe_id", sa.ForeignKey("recipe.id"), nullable=False),
+        sa.Column("model_id", sa.Integer, sa.ForeignKey("model.id"), nullable=False),
+        sa.Column("recipe_id", sa.Integer, sa.ForeignKey("recipe.id"), nullable=False),
         sa.Column("report", sa.JSON, nullable=False),
     )
 
@@ -69,7 +69,7 @@ def _create_documents() -> None:
     op.create_table(
         "document",
         sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("collection_id", sa.ForeignKey("collection.id"), nullable=False),
+        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), nullable=False),
         sa.Column("source", sa.String, nullable=False),
         sa.Column("path", sa.LargeBinary, nullable=False),
         sa.UniqueConstraint("collection_id", "source", "path"),
@@ -86,8 +86,8 @@ def _create_documents() -> None:
     op.create_table(
         "layout",
         sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("revision_id", sa.ForeignKey("revision.id"), nullable=False),
-        sa.Column("recipe_id", sa.ForeignKey("recipe.id"), nullable=False),
+        sa.Column("revision_id", sa.Integer, sa.ForeignKey("revision.id"), nullable=False),
+        sa.Column("recipe_id", sa.Integer, sa.ForeignKey("recipe.id"), nullable=False),
         sa.Column("content_type", sa.String, nullable=False),
         sa.UniqueConstraint("revision_id", "recipe_id", "content_type"),
     )
@@ -98,22 +98,22 @@ def _create_inputs() -> None:
         "input",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("key", sa.LargeBinary, nullable=False, unique=True),
-        sa.Column("model_id", sa.ForeignKey("model.id"), nullable=False),
+        sa.Column("model_id", sa.Integer, sa.ForeignKey("model.id"), nullable=False),
         sa.Column("tokens", sa.Integer, nullable=False),
     )
     op.create_table(
         "vector",
-        sa.Column("input_id", sa.ForeignKey("input.id"), primary_key=True),
+        sa.Column("input_id", sa.Integer, sa.ForeignKey("input.id"), primary_key=True),
         sa.Column("data", sa.LargeBinary, nullable=False),
     )
     op.create_table(
         "chunk",
-        sa.Column("layout_id", sa.ForeignKey("layout.id"), primary_key=True),
+        sa.Column("layout_id", sa.Integer, sa.ForeignKey("layout.id"), primary_key=True),
         sa.Column("ordinal", sa.Integer, primary_key=True),
         sa.Column("start", sa.Integer, nullable=False),
         sa.Column("end", sa.Integer, nullable=False),
         sa.Column("heading_path", sa.JSON, nullable=False),
-        sa.Column("input_id", sa.ForeignKey("input.id"), nullable=False),
+        sa.Column("input_id", sa.Integer, sa.ForeignKey("input.id"), nullable=False),
     )
     op.create_index("chunk_input", "chunk", ["input_id"])
 
@@ -122,10 +122,10 @@ def _create_manifest() -> None:
     op.create_table(
         "manifest",
         sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("collection_id", sa.ForeignKey("collection.id"), nullable=False),
-        sa.Column("document_id", sa.ForeignKey("document.id"), nullable=False),
-        sa.Column("revision_id", sa.ForeignKey("revision.id"), nullable=False),
-        sa.Column("layout_id", sa.ForeignKey("layout.id"), nullable=False),
+        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), nullable=False),
+        sa.Column("document_id", sa.Integer, sa.ForeignKey("document.id"), nullable=False),
+        sa.Column("revision_id", sa.Integer, sa.ForeignKey("revision.id"), nullable=False),
+        sa.Column("layout_id", sa.Integer, sa.ForeignKey("layout.id"), nullable=False),
         sa.Column("metadata", sa.JSON, nullable=False),
         sa.Column("from_generation", sa.Integer, nullable=False),
         sa.Column("to_generation", sa.Integer),
