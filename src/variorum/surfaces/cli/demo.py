@@ -94,11 +94,10 @@ def _citation(folder: Path, query: str) -> str:
 
 
 def _run(*arguments: str) -> None:
-    from variorum.surfaces.cli.app import run
-
     console().print(f"\n$ variorum {shlex.join(arguments)}", style="bold cyan")
-    code = run(list(arguments))
-    if code != 0:
+    root = click.get_current_context().find_root().command
+    code = root.main(args=list(arguments), prog_name="variorum", standalone_mode=False)
+    if code:
         raise click.exceptions.Exit(code)
 
 
