@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.records.errors import BugError, InputRejectedError, UnavailableError
+from variorum.records.errors import BugError, InputError, InputRejectedError, UnavailableError
 from variorum.records.protocols import Embedder, Role, Vectors
 
 K = TypeVar("K")
@@ -30,6 +30,23 @@ class BatchLimits:
     max_inputs: int = 64
     max_characters: int = 65_536
     max_in_flight: int = 2
+
+    def __post_init__(self) -> None:
+        """Check the limits.
+
+        Raises:
+            InputError: a limit is under 1.
+        """
+        for name in ("max_inputs", "max_characters", "max_in_flight"):
+            if getattr(self, name) < 1:
+                raise InputError(
+                    f"{name} must be at least 1",
+                    kind="bad-parameter",
+                    subject=name,
+                    expected="at least 1",
+                    found=str(getattr(self, name)),
+                    remedy="leave it out for the default",
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from variorum.embedding import (
     Rejected,
     embed_in_order,
 )
-from variorum.records.errors import BugError, InputRejectedError, UnavailableError
+from variorum.records.errors import BugError, InputError, InputRejectedError, UnavailableError
 
 SMALL = BatchLimits(max_inputs=4, max_characters=1_000, max_in_flight=2)
 
@@ -171,6 +171,13 @@ def test_a_refusal_of_an_input_that_was_not_sent_is_a_bug():
 
     with pytest.raises(BugError):
         list(embed_in_order(Recording(refuse), keyed(["one"])))
+
+
+@pytest.mark.parametrize("name", ["max_inputs", "max_characters", "max_in_flight"])
+def test_a_limit_under_one_is_an_input_error(name):
+    with pytest.raises(InputError) as caught:
+        BatchLimits(**{name: 0})
+    assert (caught.value.kind, caught.value.subject) == ("bad-parameter", name)
 
 
 def test_a_vector_does_not_keep_its_whole_batch_in_memory():

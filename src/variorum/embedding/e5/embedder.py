@@ -21,7 +21,7 @@ from variorum.embedding.e5.cache import (
 )
 from variorum.embedding.e5.package import HIDDEN, POSITIONS, WEIGHTS_SHA256
 from variorum.embedding.e5.tokenizer import TOKENIZER_FINGERPRINT, E5Tokenizer
-from variorum.records.errors import InputRejectedError
+from variorum.records.errors import InputRejectedError, UnsupportedError
 from variorum.records.protocols import ModelIdentity, Role, Vectors
 
 PREFIXES: dict[Role, str] = {"passage": "passage: ", "query": "query: "}
@@ -97,7 +97,7 @@ class E5Embedder:
 
         Raises:
             InputRejectedError: an input has over 512 tokens as sent, or nothing but blanks.
-            UnsupportedError: the weights' package is not installed.
+            UnsupportedError: the weights' package is not installed, or the runtime is too old.
             DamagedError: the weights or the converted files are not the pinned ones.
             UnavailableError: the cache folder cannot be written.
         """
@@ -148,8 +148,18 @@ def _open_session(folder: Path) -> Any:
     # One thread a run: the cores are kept busy by several runs, and sums have one order.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    path = verified_file(folder, MODEL_FILE)
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    path = str(verified_file(folder, MODEL_FILE))
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its errors have no common class but this one
+        raise UnsupportedError(
+            "the installed ONNX Runtime cannot run the default model",
+            kind="runtime-refuses-model",
+            subject=path,
+            expected="onnxruntime 1.22 or later",
+            found=f"onnxruntime {onnxruntime.__version__}: {error}",
+            remedy="install a later onnxruntime",
+        ) from error
 
 
 def _rejected(index: int, expected: str, found: str) -> InputRejectedError:
