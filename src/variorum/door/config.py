@@ -1,5 +1,6 @@
 """variorum.toml: sources, collections, model and chunker, read once and checked in full."""
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -315,7 +316,7 @@ def source_of_path(path: Path, store: Path) -> SourceConfig:
     return SourceConfig(name, kind, absolute, str(recorded))
 
 
-TEMPLATE = """\
+_TEMPLATE = """\
 # Variorum: what is indexed, and how. Every setting is optional but a source's root.
 
 [store]
@@ -333,7 +334,7 @@ heading_depth = 0             # headings put before the text for embedding; 0 fo
 
 [sources.docs]
 kind = "folder"               # or "jsonl": one {"id", "text" or "path", "metadata"} a line
-root = "{root}"
+root = "ROOT"
 # include = ["**/*.md", "**/*.txt"]
 # exclude = ["drafts/**"]
 # max_bytes = 10000000        # larger files are reported, not indexed
@@ -343,3 +344,8 @@ root = "{root}"
 tenant = "local"
 sources = ["docs"]
 """
+
+
+def template(root: str) -> str:
+    """A commented variorum.toml for the documents in `root`."""
+    return _TEMPLATE.replace('"ROOT"', json.dumps(root, ensure_ascii=False))

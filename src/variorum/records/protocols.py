@@ -50,7 +50,10 @@ class Tokenizer(Protocol):
         ...
 
     def starts(self, text: str) -> list[int]:
-        """Code-point offset where each token of `text` starts: not decreasing, each < len(text)."""
+        """Code-point offset where each token of `text` starts: `count(text)` of them.
+
+        Not decreasing, some may repeat, each < len(text); outer blanks may have no token.
+        """
         ...
 
 
@@ -75,7 +78,10 @@ class Sizer(Protocol):
 
 @runtime_checkable
 class Embedder(Sizer, Protocol):
-    """Turns embedding inputs into vectors. Never truncates."""
+    """Turns embedding inputs into vectors. Never truncates. Safe for several threads at once.
+
+    A model may refuse blank inputs, and may load itself at its first use.
+    """
 
     @property
     def identity(self) -> ModelIdentity:

@@ -119,6 +119,11 @@ class Staging:
             _temporary.drop_all(connection)
             _temporary.create_all(connection, checkfirst=False)
 
+    def drop(self) -> None:
+        """Give the staged rows' space back."""
+        with self.connection.begin():
+            _temporary.drop_all(self.connection)
+
     def stage_removal(self, document: DocumentName, closes: int) -> None:
         """Stage that a document is gone from its source."""
         with self.connection.begin():

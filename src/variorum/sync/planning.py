@@ -91,12 +91,15 @@ def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[P
         recipe_id, _ = find_recipe(connection, recipe.fingerprint, recipe.model)
         staging = Staging(connection, target.tenant, recipe_id)
         rows = staging.open_rows(collection_id)
-        plan = Plan(target, store, staging, collection_id, parent, [])
-        _stage_sources(plan, rows, recipe_id)
-        _stage_other_sources(plan, rows, recipe_id)
-        staging.forget_known_texts()
-        plan.count()
-        yield plan
+        try:
+            plan = Plan(target, store, staging, collection_id, parent, [])
+            _stage_sources(plan, rows, recipe_id)
+            _stage_other_sources(plan, rows, recipe_id)
+            staging.forget_known_texts()
+            plan.count()
+            yield plan
+        finally:
+            staging.drop()
 
 
 def _require_released(store: Store, target: Target, collection_id: int | None) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from variorum.door.config import FILE_NAME, TEMPLATE
+from variorum.door.config import FILE_NAME, template
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.surfaces.cli.options import Common, common_options
 from variorum.surfaces.cli.output import console, print_json
@@ -16,7 +16,7 @@ from variorum.surfaces.cli.output import console, print_json
 @common_options
 def init(common: Common, root: str, print_only: bool) -> int:
     """Write a commented variorum.toml for the documents in FOLDER."""
-    text = TEMPLATE.format(root=root.replace("\\", "\\\\").replace('"', '\\"'))
+    text = template(root)
     if print_only:
         click.echo(text, nl=False)
         return 0
