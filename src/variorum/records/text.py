@@ -69,6 +69,9 @@ class BlockKind(StrEnum):
     LIST_ITEM = "list-item"
     CODE = "code"
     TABLE = "table"
+    ROW = "row"
+    DEFINITION = "definition"
+    TURN = "turn"
     HTML = "html"
     FRONT_MATTER = "front-matter"
     OTHER = "other"
@@ -78,11 +81,14 @@ class BlockKind(StrEnum):
 class Block:
     """A structural piece of a text.
 
-    `start` and `end` are code points and cover whole lines. `heading_path` holds the titles that
+    `start` and `end` are code points; in line-based formats they cover whole lines. `heading_path` holds the titles that
     the block stands under, outermost first, its own included where it is a heading. `depth` is a
     heading's level (1 to 6), else 0. Blocks come in order and do not overlap: of nested
     structures the innermost that a reader would call one piece (a paragraph, a whole fence, a whole
-    table, a list item's own paragraph).
+    table, a list item's own paragraph). A table is its head (TABLE), then a ROW for each row below.
+
+    `repeats` is a range before the block, such as a table's head, that an input beginning in or at
+    the block carries before its own text. It is never part of the cited text.
     """
 
     start: int
@@ -90,16 +96,19 @@ class Block:
     kind: BlockKind
     heading_path: tuple[str, ...] = ()
     depth: int = 0
+    repeats: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
     """What a parser found in a text: ordered blocks, the author's metadata, and its own version.
 
-    `fallback` says why a simpler parser was used, or is empty.
+    `fallback` says why a simpler parser was used, or is empty. `imports` are the ranges of a
+    program's import statements, in order.
     """
 
     blocks: tuple[Block, ...]
     parser: str
     metadata: Mapping[str, object] = field(default_factory=dict)
     fallback: str = ""
+    imports: tuple[Span, ...] = ()
