@@ -1,6 +1,6 @@
 """Publishing: one transaction that inserts, closes and moves one pointer (invariant 5)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import (
@@ -122,6 +122,14 @@ def record_sources(connection: Connection, publication: Publication) -> None:
             )
             .values(root=root, held_by_restore=False)
         )
+
+
+def release_sources(connection: Connection, collection_id: int, names: Collection[str]) -> None:
+    """Let sources speak again that a restore holds, where nothing is published that would."""
+    held = schema.source.c.held_by_restore.is_(True)
+    mine = (schema.source.c.collection_id == collection_id) & schema.source.c.name.in_(names)
+    with write_transaction(connection):
+        connection.execute(update(schema.source).where(mine, held).values(held_by_restore=False))
 
 
 def _add_documents(connection: Connection, collection_id: int) -> None:
