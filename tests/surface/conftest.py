@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from surface.workplace import LEAVE, TRAVEL, Workplace
 
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+
 from surface.shapes import ERROR_SHAPE, SHAPES, shape
 from surface.workplace import LEAVE, Workplace
 
@@ -54,7 +55,7 @@ READING = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments", "empty"), READING, ids=lambda value: str(value))
+@pytest.mark.parametrize(("name", "arguments", "empty"), READING, ids=str)
 def test_a_command_has_the_documented_fields(
     revised: Workplace, name: str, arguments: tuple[str, ...], empty: set[str]
 ) -> None:

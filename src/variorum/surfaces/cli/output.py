@@ -141,19 +141,16 @@ def _print_exceptions(report: Report) -> None:
 
 
 def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
-    """Each document that the plan touches, and each path that was skipped."""
+    """Each document that the plan touches and its tokens to embed; each path that was skipped."""
     out = console()
     out.print("")
     for one in documents:
-        out.print(f"  {one.action:<9}  {one.document}")
-        if one.action != "removed":
-            out.print(
-                f"             embeds {one.embed:,} of {counted(one.embed + one.reuse, 'input')}, "
-                f"{one.embed_tokens:,} of {counted(one.total_tokens, 'token')}"
-            )
+        cost = f"{one.embed_tokens:>9,} of {one.total_tokens:>9,} tokens"
+        cost = " " * len(cost) if one.action == "removed" else cost
+        out.print(f"  {one.action:<8} {cost}  {one.document}")
     for skipped in report.skipped:
         detail = f" ({skipped.detail})" if skipped.detail else ""
-        out.print(f"  skipped    {skipped.document}: {skipped.reason}{detail}")
+        out.print(f"  skipped  {skipped.document}: {skipped.reason}{detail}")
 
 
 def lines_of(start: int, end: int) -> str:
