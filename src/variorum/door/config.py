@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -255,11 +255,15 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
         kind=kind,
         root=(base / Path(given).expanduser()).absolute(),
         recorded_root=given,
-        include=table.strings("include"),
-        exclude=table.strings("exclude"),
         max_bytes=max_bytes,
-        ignore_files=table.take("ignore_files", bool, True),
     )
+    if kind == "folder":
+        source = replace(
+            source,
+            include=table.strings("include"),
+            exclude=table.strings("exclude"),
+            ignore_files=table.take("ignore_files", bool, True),
+        )
     table.finish()
     return source
 
