@@ -332,7 +332,7 @@ spec = "e5-small"             # multilingual-e5-small, runs offline; or hashing(
 # usd_per_million_tokens = 0.02   # what `variorum plan` prices tokens at
 
 [chunking]
-chunker = "anchored"          # or anchored(min_tokens=…, max_tokens=…), recursive(…), fixed(…)
+chunker = "anchored"          # or fixed(max_tokens=304), recursive(max_tokens=400), and so on
 planner = true                # keep old boundaries where that saves embedding
 heading_depth = 0             # headings put before the text for embedding; 0 for none
 
