@@ -110,6 +110,15 @@ def test_doctor_exits_7_where_something_is_wrong(place: Workplace) -> None:
     assert [c["name"] for c in result.json["checks"] if c["state"] == "wrong"] == ["source gone"]
 
 
+def test_doctor_calls_a_store_wrong_that_cannot_be_written(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("variorum.door.doctor.os.access", lambda *_: False)
+    result = place.run("doctor", "--json")
+    assert result.code == 7
+    assert [c["name"] for c in result.json["checks"] if c["state"] == "wrong"] == ["store"]
+
+
 FAILURES: list[tuple[tuple[str, ...], int, str]] = [
     (("search", "hi"), 4, "no-store"),
     (("sync", "nowhere"), 2, "unknown-source"),
