@@ -141,6 +141,19 @@ def test_nothing_is_coloured_when_piped(published: Workplace, arguments: tuple[s
     assert "\x1b" not in result.out + result.err
 
 
+def test_no_document_drives_the_terminal(published: Workplace) -> None:
+    published.write(
+        "docs/evil.md", "# Evil \x1b]0;title\x07\n\nred \x1b[31mevil\x1b[0m text \x9b1m\n"
+    )
+    published.done("sync")
+    result = published.done("search", "evil text", "--path", "evil.md")
+    shown = published.done("show", published.json("search", "evil")["hits"][0]["citation"])
+    cut = published.done("chunk", "docs/evil.md")
+    for screen in (result.out, shown.out, cut.out):
+        assert not set(screen) & {"\x1b", "\x07", "\x9b"}
+    assert "red ␛[31mevil" in result.out
+
+
 def test_quiet_changes_nothing_that_is_piped(published: Workplace) -> None:
     assert (
         published.done("plan", "-q").out.splitlines()[:4]

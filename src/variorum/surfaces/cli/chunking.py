@@ -5,7 +5,7 @@ import click
 from variorum.door.cutting import Cut, cut_file
 from variorum.records.errors import InputError
 from variorum.surfaces.cli.options import Common, common_options
-from variorum.surfaces.cli.output import console, counted, print_json
+from variorum.surfaces.cli.output import console, counted, headings, print_json
 
 
 @click.command()
@@ -44,7 +44,7 @@ def _print(cut: Cut) -> None:
     out.print(f"{cut.path}: {counted(len(cut.chunks), 'chunk')} by {cut.recipe}", style="bold")
     for chunk_ in cut.chunks:
         mark = "=" if chunk_.reused else " "
-        path = " › ".join(chunk_.heading_path)
+        path = headings(chunk_.heading_path)
         out.print(f"{mark} {chunk_.start:>7}–{chunk_.end:<7} {chunk_.tokens:>4} tokens  {path}")
     if cut.reused_tokens is not None:
         share = cut.reused_tokens / max(1, sum(chunk_.tokens for chunk_ in cut.chunks))

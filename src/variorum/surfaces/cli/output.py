@@ -28,6 +28,20 @@ def print_json(fields: Mapping[str, object]) -> None:
     sys.stdout.write(text + "\n")
 
 
+_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
+_CONTROLS = _PICTURES | {code: 0xFFFD for code in range(128, 160)}
+
+
+def visible(text: str) -> str:
+    """The text with pictures for control characters, so that no document drives the terminal."""
+    return text.translate(_CONTROLS)
+
+
+def headings(path: Sequence[str]) -> str:
+    """A heading path on one line."""
+    return visible(" › ".join(" ".join(title.split()) for title in path))
+
+
 def counted(count: int, noun: str) -> str:
     """A number and its noun, in the plural where it is not one."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
@@ -38,7 +52,7 @@ def print_wrapped(out: Console, text: str, first: str = "", rest: str | None = N
     following = " " * len(first) if rest is None else rest
     prefix = first
     for line in text.splitlines() or [""]:
-        for piece in _fitted(out, line, out.width - len(following)):
+        for piece in _fitted(out, visible(line), out.width - len(following)):
             out.print(f"{prefix}{piece}".rstrip())
             prefix = following
 
@@ -164,7 +178,7 @@ def print_answer(answer: Answer) -> None:
     if not answer.hits:
         out.print(f"No passage in generation {answer.generation}.")
     for hit in answer.hits:
-        path = " › ".join(hit.heading_path)
+        path = headings(hit.heading_path)
         out.print(f"{hit.rank:>2}  {path or hit.document}", style="bold")
         where = lines_of(hit.start_line, hit.end_line)
         since = local_time(hit.changed_at)
@@ -195,7 +209,7 @@ def print_cited(cited: CitedText) -> None:
 
 def _print_section_line(out: Console, line: str, start: int, end: int) -> None:
     """A line of which the characters from `start` to `end` are cited; both may lie outside it."""
-    shown = line.rstrip("\r\n")
+    shown = visible(line.rstrip("\r\n"))
     inside = start < len(line) and end > 0
     text = Text("> " if inside else "  ")
     text.append(shown)
