@@ -29,7 +29,7 @@ def print_json(fields: Mapping[str, object]) -> None:
 
 
 _PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
-_CONTROLS = _PICTURES | {code: 0xFFFD for code in range(128, 160)}
+_CONTROLS = _PICTURES | dict.fromkeys(range(128, 160), 0xFFFD)
 
 
 def visible(text: str) -> str:
