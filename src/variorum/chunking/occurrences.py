@@ -27,31 +27,6 @@ class Occurrence:
     index: int
 
 
-def common_prefix(first: str, second: str) -> int:
-    """Length of the longest common prefix, by bisection over slice comparisons."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def common_suffix(first: str, second: str, most: int) -> int:
-    """Length of the longest common suffix, at most `most`."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        ours = first[len(first) - middle : len(first) - low]
-        if ours == second[len(second) - middle : len(second) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def meeting_place(text: str, position: int) -> int:
     """The one place between the non-blank characters around `position` where chunks may meet.
 

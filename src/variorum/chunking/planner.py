@@ -23,20 +23,12 @@ from typing import NoReturn
 
 from variorum.chunking.boundaries import boundaries
 from variorum.chunking.chunker import Chunker, Reading
-from variorum.chunking.occurrences import (
-    Finder,
-    common_prefix,
-    common_suffix,
-    meeting_place,
-    runs,
-)
+from variorum.chunking.differences import MARGIN_CHUNKS, kept_stretches
+from variorum.chunking.occurrences import Finder, meeting_place, runs
 from variorum.chunking.paths import cheapest_path
 from variorum.chunking.pricing import Pricing
 from variorum.records.errors import InputError
 from variorum.records.text import Span
-
-MARGIN_CHUNKS = 2
-"""Unchanged chunks beside a difference that may still be cut anew."""
 
 DRIFT_PER_TOKEN = 0.05
 """Penalty in tokens, for each token of the text, that a layout may have above a fresh one's."""
@@ -158,27 +150,16 @@ class _Planner:
 
     def _kept(self) -> list[list[int]]:
         """Boundaries that stay, in stretches: what lies between two stretches is planned."""
-        head, tail = self._ends()
-        occurrences = self._finder.within(head[-1], tail[0])
+        old = self._previous
+        kept = kept_stretches(old.characters, old.spans, self._text)
         middle = [
-            [*(one.start for one in run[MARGIN_CHUNKS:-MARGIN_CHUNKS]), run[-MARGIN_CHUNKS].start]
-            for run in runs(occurrences, self._contents)
+            [one.start for one in run[MARGIN_CHUNKS : 1 - MARGIN_CHUNKS]]
+            for left, right in pairwise(kept)
+            if left[-1] < right[0]
+            for run in runs(self._finder.within(left[-1], right[0]), self._contents)
             if len(run) > 2 * MARGIN_CHUNKS
         ]
-        return [head, *middle, tail]
-
-    def _ends(self) -> tuple[list[int], list[int]]:
-        """The old boundaries before the first difference and after the last one."""
-        old, new = self._previous.characters, self._text
-        prefix = common_prefix(old, new)
-        suffix = common_suffix(old, new, min(len(old), len(new)) - prefix)
-        spans = self._previous.spans
-        before = sum(1 for span in spans if span.end <= prefix) - MARGIN_CHUNKS
-        after = sum(1 for span in spans if span.start >= len(old) - suffix) - MARGIN_CHUNKS
-        shift = len(new) - len(old)
-        head = {meeting_place(new, span.end) for span in spans[: max(0, before)]}
-        tail = {meeting_place(new, span.start + shift) for span in spans[-after:] if after > 0}
-        return sorted({0} | head), sorted({len(new)} | tail)
+        return sorted([*kept, *middle])
 
     def _join(self, kept: list[list[int]], nodes: list[int], pricing: Pricing) -> list[int]:
         """The kept stretches with the cheapest path between each two of them."""

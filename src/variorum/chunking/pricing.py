@@ -11,7 +11,7 @@ from variorum.chunking.tokens import TokenMap
 INPUT_OVERHEAD = 2
 """Special tokens of one more input."""
 
-OFF_TARGET = 6.0
+OFF_TARGET = 12.0
 """Penalty in tokens of a span off the target size by its whole target; grows with the square."""
 
 UNDER_MINIMUM = 12.0
