@@ -120,7 +120,7 @@ class _Cutter:
         position = self._tokens.starts[self._windows.highest(low, high + 1)]
         cut = self._graphemes.floor(position)
         if cut <= span.start:
-            cut = self._graphemes.ceiling(position)
+            cut = self._graphemes.ceiling(max(position, span.start + 1))
         return cut if span.start < cut < span.end else span.end
 
     @cached_property
