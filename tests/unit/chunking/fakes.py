@@ -78,6 +78,7 @@ def previous(text: str, layout) -> PreviousLayout:
 def structure_of(text: str) -> Structure:
     """Headings, fences, tables and paragraphs, line by line."""
     blocks: list[Block] = []
+    open_titles: list[tuple[int, str]] = []
     titles: list[str] = []
     state = None
     for match in LINE.finditer(text):
@@ -96,7 +97,8 @@ def structure_of(text: str) -> Structure:
             state = None
         elif heading:
             depth = len(heading[1])
-            titles = [*titles[: depth - 1], heading[2]]
+            open_titles = [one for one in open_titles if one[0] < depth] + [(depth, heading[2])]
+            titles = [title for _, title in open_titles]
             blocks.append(Block(start, end, BlockKind.HEADING, tuple(titles), depth))
             state = None
         else:
