@@ -35,6 +35,16 @@ def line_starts(codes: Codes) -> Positions:
     return np.concatenate([np.zeros(1, dtype=np.int64), found])
 
 
+def rolling_hashes(codes: Codes, width: int) -> NDArray[np.uint64]:
+    """uint64[n - width + 1]: a hash of the `width` characters from each position on."""
+    length = len(codes) - width + 1
+    hashed = np.zeros(max(0, length), dtype=np.uint64)
+    for step in range(width if length > 0 else 0):
+        hashed *= _MULTIPLIER
+        hashed += codes[step : step + length]
+    return hashed
+
+
 def window_hashes(codes: Codes, positions: Positions) -> NDArray[np.float64]:
     """A number in [0, 1) for each position, from the `HASH_WINDOW` characters that follow it.
 
