@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from unit.chunking.fakes import FakeSizer, previous, recipe, structure_of
 
+from unit.chunking.fakes import FakeSizer, previous, recipe, structure_of
 from variorum.chunking import lay_out
 
 HERE = Path(__file__).parent
