@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from variorum.chunking.characters import code_points, rolling_hashes
+from variorum.chunking.characters import code_points, head_hashes, rolling_hashes
 from variorum.chunking.graphemes import Graphemes
 
 SHORT_CHARACTERS = 24
@@ -68,14 +68,11 @@ class Finder:
         self._indexes: dict[str, list[int]] = defaultdict(list)
         for index, content in enumerate(contents):
             self._indexes[content].append(index)
+        self._short_lengths = {len(one) for one in self._indexes if len(one) < SHORT_CHARACTERS}
+        long = [one for one in self._indexes if len(one) >= SHORT_CHARACTERS]
         self._long: dict[int, list[str]] = defaultdict(list)
-        self._short_lengths: set[int] = set()
-        for content in self._indexes:
-            if len(content) < SHORT_CHARACTERS:
-                self._short_lengths.add(len(content))
-            else:
-                head = rolling_hashes(code_points(content[:SHORT_CHARACTERS]), SHORT_CHARACTERS)
-                self._long[int(head[0])].append(content)
+        for content, head in zip(long, head_hashes(long, SHORT_CHARACTERS).tolist(), strict=True):
+            self._long[head].append(content)
         self._heads = np.array(sorted(self._long), dtype=np.uint64)
 
     def within(self, start: int, end: int) -> list[Occurrence]:

@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import NoReturn
 
 from variorum.chunking.boundaries import boundaries
-from variorum.chunking.chunker import Chunker, Reading
+from variorum.chunking.chunker import Chunker, Reading, Shape
 from variorum.chunking.differences import MARGIN_CHUNKS, kept_stretches
 from variorum.chunking.occurrences import Finder, meeting_place, runs
 from variorum.chunking.paths import cheapest_path
@@ -82,8 +82,8 @@ def plan_spans(
     fresh = chunker.spans(text, reading.structure, reading.tokens)
     if not previous.spans or not text:
         return fresh
-    planner = _Planner(reading, chunker, previous, prefix_at)
-    return _spans(planner.cuts(_meeting_places(text, (span.start for span in fresh))))
+    cuts = _meeting_places(text, (span.start for span in fresh))
+    return _spans(_Planner(reading, chunker.shape, cuts, previous, prefix_at).cuts())
 
 
 def refuse_overlap(chunker: Chunker) -> NoReturn:
@@ -116,28 +116,34 @@ class _Planner:
     """One text against one older layout."""
 
     def __init__(
-        self, reading: Reading, chunker: Chunker, previous: OldLayout, prefix_at: PrefixAt
+        self,
+        reading: Reading,
+        shape: Shape,
+        fresh: list[int],
+        previous: OldLayout,
+        prefix_at: PrefixAt,
     ) -> None:
         self._text = reading.characters
         self._tokens = reading.tokens
-        self._shape = chunker.shape
+        self._shape = shape
+        self._fresh = fresh
         self._previous = previous
         self._prefix_at = prefix_at
         self._contents = previous.contents()
         self._candidates = boundaries(reading.characters, reading.structure)
-        self._places: list[int] = self._candidates.positions.tolist()
+        self._places = sorted({*self._candidates.positions.tolist(), *fresh})
         self._finder = Finder(reading.characters, self._contents, self._places, self._fits)
 
-    def cuts(self, fresh: list[int]) -> list[int]:
+    def cuts(self) -> list[int]:
         """The boundaries of the layout, both ends of the text included."""
         plain = self._pricing(1.0)
-        allowed = plain.total(fresh) + DRIFT_PER_TOKEN * self._tokens.total + DRIFT_TOKENS
+        allowed = plain.total(self._fresh) + DRIFT_PER_TOKEN * self._tokens.total + DRIFT_TOKENS
         for weight in _WEIGHTS:
             kept = self._kept() if weight == 1.0 else [[0], [len(self._text)]]
-            cuts = self._join(kept, sorted({*self._places, *fresh}), self._pricing(weight))
+            cuts = self._join(kept, self._pricing(weight))
             if plain.total(cuts) <= allowed:
                 return cuts
-        return fresh
+        return self._fresh
 
     def _pricing(self, weight: float) -> Pricing:
         return Pricing(self._tokens, self._candidates, self._shape, weight)
@@ -161,19 +167,20 @@ class _Planner:
         ]
         return sorted([*kept, *middle])
 
-    def _join(self, kept: list[list[int]], nodes: list[int], pricing: Pricing) -> list[int]:
+    def _join(self, kept: list[list[int]], pricing: Pricing) -> list[int]:
         """The kept stretches with the cheapest path between each two of them."""
         cuts = list(kept[0])
         for stretch in kept[1:]:
             if stretch[0] > cuts[-1]:
-                cuts.extend(self._window(cuts[-1], stretch[0], nodes, pricing))
+                cuts.extend(self._window(cuts[-1], stretch[0], pricing))
             cuts.extend(stretch[1:])
         return cuts
 
-    def _window(self, start: int, end: int, nodes: list[int], pricing: Pricing) -> list[int]:
+    def _window(self, start: int, end: int, pricing: Pricing) -> list[int]:
         """The boundaries after `start`, up to and with `end`, of the cheapest path."""
         reusable = [(one.start, one.end) for one in self._finder.within(start, end)]
-        inside = nodes[bisect_right(nodes, start) : bisect_left(nodes, end)]
+        places = self._places
+        inside = places[bisect_right(places, start) : bisect_left(places, end)]
         ends = [place for ends in reusable for place in ends]
         window = sorted({start, end, *inside, *ends})
         before = [self._tokens.before(place) for place in window]
