@@ -16,6 +16,7 @@ from unit.chunking.fakes import (
     structure_of,
 )
 from variorum.chunking import TokenMap, chunker_from_spec, lay_out, render
+from variorum.chunking.differences import kept_stretches
 from variorum.chunking.layout import content_room
 from variorum.chunking.render import fold_line_ends, heading_prefix
 
@@ -136,6 +137,16 @@ def test_planning_embeds_no_more_than_a_fresh_layout_by_more_than_two_chunks(
     allowed = (2 * chunker_from_spec(spec).shape.max_tokens + 16) * (1 + depth)
     spent = embedded(planned, sizer, first.inputs)
     assert spent <= embedded(fresh, sizer, first.inputs) + allowed
+
+
+@laws
+@given(edits(), tiling_spec)
+def test_the_boundaries_that_stay_are_in_order_from_end_to_end(pair, spec):
+    old, new = (fold_line_ends(one) for one in pair)
+    spans = chunker_from_spec(spec).spans(old, structure_of(old), TokenMap.of(old, Atoms()))
+    kept = [place for stretch in kept_stretches(old, spans, new) for place in stretch]
+    assert kept == sorted(kept)
+    assert (kept[0], kept[-1]) == (0, len(new))
 
 
 @laws

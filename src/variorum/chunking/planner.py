@@ -5,6 +5,10 @@ the base chunker's own boundaries, and both ends of every verbatim occurrence of
 span that is an old input costs nothing, any other its tokens, each with the penalties of
 `pricing`. The cheapest path wins, the first of equals.
 
+An edit in one place therefore embeds at most the old chunks that it touches and what it inserts,
+within `pricing.MAX_PENALTY` tokens for each span that results, since keeping every other chunk is
+one of the paths. The guard against drift, below, is the one exception.
+
 Work is confined to windows around the differences: what precedes the first and follows the last
 difference, and every longer run of old chunks in between, keeps its old boundaries, `MARGIN_CHUNKS`
 at each end apart.
@@ -33,7 +37,7 @@ from variorum.records.text import Span
 DRIFT_PER_TOKEN = 0.05
 """Penalty in tokens, for each token of the text, that a layout may have above a fresh one's."""
 
-DRIFT_TOKENS = 16.0
+DRIFT_TOKENS = 32.0
 """Penalty in tokens that a layout may have above that, so that short texts have room to reuse."""
 
 _WEIGHTS = (1.0, 4.0, 16.0)

@@ -30,6 +30,10 @@ WEAK_BOUNDARY = {
 """Penalty in tokens of ending a span at a boundary of each level; at a heading none."""
 
 
+MAX_PENALTY = OFF_TARGET + UNDER_MINIMUM + WEAK_BOUNDARY[levels.NOWHERE]
+"""Most penalty in tokens of one span up to twice the target size."""
+
+
 class Pricing:
     """Penalties of spans of one text, scaled by `weight`."""
 

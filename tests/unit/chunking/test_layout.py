@@ -47,7 +47,14 @@ def test_a_chunk_stands_under_the_heading_of_its_first_filled_character():
     text = "# A\n\n" + "word " * 20 + "\n\n## B\n\n" + "word " * 20
     layout = lay_out(text, structure_of(text), recipe(SMALL, heading_depth=2), FakeSizer())
     assert [chunk.heading_path for chunk in layout.chunks] == [("A",), ("A", "B")]
-    assert layout.inputs[1].startswith("A > B\n\n## B")
+    assert layout.inputs[0].startswith("# A\n\nword")
+    assert layout.inputs[1].startswith("A\n\n## B\n\nword")
+
+
+def test_a_chunk_below_a_heading_has_the_titles_that_it_stands_under():
+    text = "# A\n\n## B\n\n" + "Some words in a row. " * 20
+    layout = lay_out(text, structure_of(text), recipe(SMALL, heading_depth=2), FakeSizer())
+    assert all(one.startswith("A > B\n\nSome words") for one in layout.inputs[1:])
 
 
 def test_inputs_are_counted_in_one_call():
