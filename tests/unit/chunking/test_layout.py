@@ -57,6 +57,15 @@ def test_a_chunk_below_a_heading_has_the_titles_that_it_stands_under():
     assert all(one.startswith("A > B\n\nSome words") for one in layout.inputs[1:])
 
 
+@pytest.mark.parametrize(("limit", "prefix"), [(40, "One two > Three four"), (16, "Three four")])
+def test_a_prefix_loses_outer_titles_beyond_a_quarter_of_the_limit(limit, prefix):
+    text = "# One two\n\n## Three four\n\n" + "Some words in a row. " * 20
+    chunker = "anchored(max_tokens=12, min_tokens=4)"
+    sizer = FakeSizer(limit)
+    layout = lay_out(text, structure_of(text), recipe(chunker, heading_depth=2), sizer)
+    assert layout.inputs[-1].startswith(f"{prefix}\n\n")
+
+
 def test_inputs_are_counted_in_one_call():
     sizer = FakeSizer()
     layout = lay_out(ARTICLE, structure_of(ARTICLE), recipe(SMALL), sizer)

@@ -1,6 +1,7 @@
 """What the reuse planner keeps, cuts anew, and how far it may drift."""
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -44,6 +45,16 @@ def relaid(old, new, spec, depth=0):
         new, structure_of(new), planned, FakeSizer(), previous(old, first), previous_layout=first
     )
     return [one for one in second.inputs if one not in first.inputs], first, second
+
+
+def excess_penalty(reading, chunker, spans):
+    """How far the penalties of a layout exceed what the stated drift allows."""
+    candidates = boundaries(reading.characters, reading.structure)
+    pricing = Pricing(reading.tokens, candidates, chunker.shape)
+    fresh = chunker.spans(reading.characters, reading.structure, reading.tokens)
+    allowed = pricing.total([0, *(span.end for span in fresh)])
+    allowed += DRIFT_PER_TOKEN * reading.tokens.total + DRIFT_TOKENS
+    return pricing.total([0, *(span.end for span in spans)]) - allowed
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -127,6 +138,31 @@ def test_a_chunk_of_another_section_with_the_same_words_is_not_taken_for_reuse()
     assert f"B\n\n{second}" in relaid(old, new, spec, depth=1)[0]
 
 
+def test_old_words_under_another_prefix_draw_no_boundary():
+    words = "tail of one sentence " * 4 + "here. And the head of " * 3 + "another one"
+    filler = "These words were never seen before in any text. " * 3
+    new = f"{filler}Some {words} goes on. {filler}"
+    reading = Reading(new, structure_of(new), TokenMap.of(new, Atoms()))
+    chunker = chunker_from_spec(SPECS[0])
+    start = new.index(words)
+    for known, drawn in (("A\n\n", True), ("B\n\n", False)):
+        old = OldLayout(words, (Span(0, len(words)),), (f"{known}{words}",))
+        spans = plan_spans(reading, chunker, old, lambda _: "A\n\n")
+        assert (start in {span.start for span in spans}) is drawn
+
+
+def test_an_old_layout_of_poor_shape_is_not_kept_for_reuse_alone():
+    chunker = chunker_from_spec(SPECS[0])
+    old = article(40)
+    places = TokenMap.of(old, Atoms()).starts[::3]
+    spans = [Span(*ends) for ends in pairwise([0, *places[1:], len(old)])]
+    new = old + "One more sentence. "
+    reading = Reading(new, structure_of(new), TokenMap.of(new, Atoms()))
+    planned = plan_spans(reading, chunker, OldLayout(old, tuple(spans)))
+    assert len(planned) < len(spans) / 3
+    assert excess_penalty(reading, chunker, planned) <= 0
+
+
 def test_line_ends_of_a_whole_file_change_and_nothing_is_embedded():
     old = article()
     assert relaid(old, old.replace("\n", "\r\n"), SPECS[0])[0] == []
@@ -146,11 +182,7 @@ def test_over_a_long_chain_the_layout_stays_within_the_stated_drift_of_a_fresh_o
         )
         reading = Reading(new, structure_of(new), TokenMap.of(new, Atoms()))
         spans = plan_spans(reading, chunker, old)
-        pricing = Pricing(reading.tokens, boundaries(new, reading.structure), chunker.shape)
-        fresh = chunker.spans(new, reading.structure, reading.tokens)
-        allowed = pricing.total([0, *(span.end for span in fresh)])
-        allowed += DRIFT_PER_TOKEN * reading.tokens.total + DRIFT_TOKENS
-        assert pricing.total([0, *(span.end for span in spans)]) <= allowed + 1e-6
+        assert excess_penalty(reading, chunker, spans) <= 1e-6
         assert all(reading.tokens.count(*span) <= chunker.shape.max_tokens for span in spans)
         text = new
 
