@@ -64,7 +64,7 @@ def markdown_structure(text: str) -> Structure:
     front = _FRONT_MATTER.match(text)
     skipped = text[: front.end()].count("\n") if front else 0
     blocks = [Block(0, front.end(), BlockKind.FRONT_MATTER)] if front else []
-    titles: list[str] = []
+    titles: list[tuple[int, str]] = []
     tokens = MarkdownIt("commonmark").enable("table").parse(text[starts[skipped] :])
     inside_until = 0
     for token, following in pairwise([*tokens, Token("end", "", 0)]):
@@ -73,14 +73,14 @@ def markdown_structure(text: str) -> Structure:
             continue
         depth = int(token.tag[1]) if kind is BlockKind.HEADING else 0
         if depth:
-            titles = [*titles[: depth - 1], following.content]
+            titles = [one for one in titles if one[0] < depth] + [(depth, following.content)]
         elif kind is BlockKind.TABLE:
             inside_until = token.map[1]
         elif kind is BlockKind.PARAGRAPH and token.level:
             kind = BlockKind.LIST_ITEM
         start, end = (starts[min(line + skipped, len(starts) - 1)] for line in token.map)
         if start < end:
-            blocks.append(Block(start, end, kind, tuple(titles), depth))
+            blocks.append(Block(start, end, kind, tuple(title for _, title in titles), depth))
     return Structure(tuple(blocks), parser="bench")
 
 

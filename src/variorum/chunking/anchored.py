@@ -38,8 +38,8 @@ class Anchored:
         InputError: kind `bad-parameter`, where min_tokens < 1 or max_tokens < 2 * min_tokens.
     """
 
-    max_tokens: int = 180
-    min_tokens: int = 40
+    max_tokens: int = 160
+    min_tokens: int = 48
 
     def __post_init__(self) -> None:
         if self.min_tokens < 1:
@@ -60,8 +60,8 @@ class Anchored:
 
     @property
     def shape(self) -> Shape:
-        """Spans average about the middle of the range."""
-        target = (self.min_tokens + self.max_tokens) // 2
+        """A target at which planned spans average what spans cut afresh do."""
+        target = (self.min_tokens + self.max_tokens) * 9 // 20
         return Shape(self.min_tokens, target, self.max_tokens)
 
     def limited(self, max_tokens: int) -> Chunker:
@@ -120,7 +120,7 @@ class _Cutter:
         position = self._tokens.starts[self._windows.highest(low, high + 1)]
         cut = self._graphemes.floor(position)
         if cut <= span.start:
-            cut = self._graphemes.ceiling(position)
+            cut = self._graphemes.ceiling(max(position, span.start + 1))
         return cut if span.start < cut < span.end else span.end
 
     @cached_property

@@ -103,7 +103,7 @@ def _line_levels(codes: Codes, lines: _Lines, blocks: tuple[Block, ...]) -> Leve
     levels[wrapped & flowing & later] = WRAPPED_LINE
     levels[later & whole] = np.where(lines.after_blank, CODE_BLANK_LINE, CODE_LINE)[later & whole]
     opens = heading & first
-    levels[opens] = (HEADING_1 + 1 - depth)[opens]
+    levels[opens] = (HEADING_1 + 1 - np.clip(depth, 1, 6))[opens]
     levels[1:][heading[:-1]] = AFTER_HEADING
     return levels
 

@@ -1,5 +1,7 @@
 """Whole-text character work without a Python loop: code points, blanks, line starts, hashes."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +35,26 @@ def line_starts(codes: Codes) -> Positions:
     lone[:-1] &= codes[1:] != 10
     found = np.flatnonzero(ends | lone).astype(np.int64) + 1
     return np.concatenate([np.zeros(1, dtype=np.int64), found])
+
+
+def rolling_hashes(codes: Codes, width: int) -> NDArray[np.uint64]:
+    """uint64[n - width + 1]: a hash of the `width` characters from each position on."""
+    length = len(codes) - width + 1
+    hashed = np.zeros(max(0, length), dtype=np.uint64)
+    for step in range(width if length > 0 else 0):
+        hashed *= _MULTIPLIER
+        hashed += codes[step : step + length]
+    return hashed
+
+
+def head_hashes(texts: Sequence[str], width: int) -> NDArray[np.uint64]:
+    """The `rolling_hashes` of the first `width` characters of each text; none may be shorter."""
+    heads = code_points("".join(text[:width] for text in texts)).reshape(-1, width)
+    hashed = np.zeros(len(texts), dtype=np.uint64)
+    for step in range(width):
+        hashed *= _MULTIPLIER
+        hashed += heads[:, step]
+    return hashed
 
 
 def window_hashes(codes: Codes, positions: Positions) -> NDArray[np.float64]:

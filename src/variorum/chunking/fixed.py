@@ -78,9 +78,8 @@ class Fixed:
         return end if end > start else graphemes.ceiling(max(reach, start + 1))
 
     def _next_start(self, last: Span, tokens: TokenMap, graphemes: Graphemes) -> int:
-        """Where the window after `last` starts: after its start, at a grapheme boundary."""
+        """Where the window after `last` starts, at a grapheme boundary."""
         if not self.overlap_tokens:
             return last.end
         first = max(0, tokens.before(last.end) - self.overlap_tokens)
-        start = graphemes.floor(tokens.position(first, last.end))
-        return start if start > last.start else last.end
+        return graphemes.floor(tokens.position(first, last.end))

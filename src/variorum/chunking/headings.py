@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from variorum.chunking.render import heading_prefix
 from variorum.records.protocols import Sizer
-from variorum.records.text import Structure
+from variorum.records.text import BlockKind, Structure
 
 Titles = tuple[str, ...]
 
@@ -16,15 +16,20 @@ PREFIX_SHARE = 4
 class Headings:
     """The heading path at any place of a text, and the prefix it gives an input.
 
-    A prefix gives way by losing its outermost titles, first until it takes no more than a quarter
-    of the model's limit.
+    A chunk that begins with a heading has that title in its text, so its prefix has only those
+    above. A prefix gives way by losing its outermost titles, first until it takes no more than a
+    quarter of the model's limit.
     """
 
     def __init__(self, structure: Structure, heading_depth: int, sizer: Sizer) -> None:
         self._starts = [block.start for block in structure.blocks]
         self._paths = [block.heading_path for block in structure.blocks]
+        self._above = [
+            block.heading_path[:-1] if block.kind is BlockKind.HEADING else block.heading_path
+            for block in structure.blocks
+        ]
         self._depth = heading_depth
-        self._titles = self._fitting(set(self._paths), sizer) if heading_depth else {}
+        self._titles = self._fitting(set(self._above), sizer) if heading_depth else {}
 
     def path_at(self, position: int) -> Titles:
         """The heading path of the block that holds `position`, or of the last one before it."""
@@ -33,7 +38,8 @@ class Headings:
 
     def titles_at(self, position: int) -> Titles:
         """The titles that stand before the text in an input that starts at `position`."""
-        return self._titles.get(self.path_at(position), ())
+        index = bisect_right(self._starts, position) - 1
+        return self._titles.get(self._above[index], ()) if index >= 0 else ()
 
     def prefix_at(self, position: int) -> str:
         """`titles_at` as rendered."""

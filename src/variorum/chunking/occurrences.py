@@ -1,10 +1,14 @@
 """Where the inputs of an older layout stand, byte for byte, in a new text."""
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from variorum.chunking.characters import code_points, head_hashes, rolling_hashes
 from variorum.chunking.graphemes import Graphemes
 
 SHORT_CHARACTERS = 24
@@ -27,43 +31,23 @@ class Occurrence:
     index: int
 
 
-def common_prefix(first: str, second: str) -> int:
-    """Length of the longest common prefix, by bisection over slice comparisons."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def common_suffix(first: str, second: str, most: int) -> int:
-    """Length of the longest common suffix, at most `most`."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        ours = first[len(first) - middle : len(first) - low]
-        if ours == second[len(second) - middle : len(second) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def meeting_place(text: str, position: int) -> int:
     """The one place between the non-blank characters around `position` where chunks may meet.
 
     The start of the next line with anything on it, or else the next character that is not blank:
     equal contents then have equal ends, whatever blank characters lie between.
     """
-    match = _BLANK.match(text, position)
-    filled = match.end() if match else position
+    filled = _filled(text, position)
     if filled == len(text):
         return filled
     line = text.rfind("\n", max(0, filled - _INDENT_CHARACTERS), filled) + 1
     return line if line and (line == filled or text[line:filled].isspace()) else filled
+
+
+def _filled(text: str, position: int) -> int:
+    """The first character from `position` on that is not blank."""
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
 
 
 class Finder:
@@ -73,42 +57,66 @@ class Finder:
         self,
         text: str,
         contents: Sequence[str],
-        anchors: Iterable[int],
+        anchors: Sequence[int],
         fits: Callable[[int, int], bool],
     ) -> None:
         self._text = text
+        self._codes = code_points(text)
         self._graphemes = Graphemes(text)
-        self._anchors = frozenset(anchors)
+        self._anchors = anchors
         self._fits = fits
         self._indexes: dict[str, list[int]] = defaultdict(list)
         for index, content in enumerate(contents):
-            if content:
-                self._indexes[content].append(index)
+            self._indexes[content].append(index)
+        self._short_lengths = {len(one) for one in self._indexes if len(one) < SHORT_CHARACTERS}
+        long = [one for one in self._indexes if len(one) >= SHORT_CHARACTERS]
+        self._long: dict[int, list[str]] = defaultdict(list)
+        for content, head in zip(long, head_hashes(long, SHORT_CHARACTERS).tolist(), strict=True):
+            self._long[head].append(content)
+        self._heads = np.array(sorted(self._long), dtype=np.uint64)
 
     def within(self, start: int, end: int) -> list[Occurrence]:
         """Every occurrence of every content in `[start, end)`; of one content, none overlap.
 
-        Cost: one string search of the range a content.
+        Cost: linear in the range, and a comparison wherever a content's first characters stand.
         """
         found: list[Occurrence] = []
-        for content, indexes in self._indexes.items():
-            place = self._text.find(content, start, end)
-            while place >= 0:
-                occurrence = self._occurrence(place, len(content), indexes)
-                if occurrence is None or not start <= occurrence.start < occurrence.end <= end:
-                    place = self._text.find(content, place + 1, end)
-                else:
-                    found.append(occurrence)
-                    place = self._text.find(content, place + len(content), end)
+        reached: dict[int, int] = {}
+        for place, content in sorted({*self._long_in(start, end), *self._short_in(start, end)}):
+            occurrence = self._occurrence(place, content)
+            if occurrence is None or not start <= occurrence.start < occurrence.end <= end:
+                continue
+            if place >= reached.get(occurrence.index, 0):
+                reached[occurrence.index] = place + len(content)
+                found.append(occurrence)
         return sorted(found, key=lambda occurrence: (occurrence.start, occurrence.index))
 
-    def _occurrence(self, place: int, length: int, indexes: list[int]) -> Occurrence | None:
+    def _long_in(self, start: int, end: int) -> Iterator[tuple[int, str]]:
+        """(position, content) for the contents that are not short."""
+        if end - start < SHORT_CHARACTERS:
+            return
+        hashes = rolling_hashes(self._codes[start:end], SHORT_CHARACTERS)
+        for offset in np.flatnonzero(np.isin(hashes, self._heads)).tolist():
+            for content in self._long[int(hashes[offset])]:
+                if self._text.startswith(content, start + offset, end):
+                    yield start + offset, content
+
+    def _short_in(self, start: int, end: int) -> Iterator[tuple[int, str]]:
+        """(position, content) for the short contents, at structural boundaries."""
+        low, high = bisect_left(self._anchors, start), bisect_left(self._anchors, end)
+        for anchor in (start, *self._anchors[low:high]):
+            place = _filled(self._text, anchor)
+            for length in self._short_lengths:
+                content = self._text[place : place + length]
+                if content in self._indexes and 0 < len(content) <= end - place:
+                    yield place, content
+
+    def _occurrence(self, place: int, content: str) -> Occurrence | None:
         start = meeting_place(self._text, place)
-        end = meeting_place(self._text, place + length)
-        if length < SHORT_CHARACTERS and start and start not in self._anchors:
-            return None
+        end = meeting_place(self._text, place + len(content))
         if not (self._graphemes.is_boundary(start) and self._graphemes.is_boundary(end)):
             return None
+        indexes = self._indexes[content]
         fitting = next((index for index in indexes if self._fits(index, place)), None)
         return None if fitting is None else Occurrence(start, end, fitting)
 

@@ -5,6 +5,10 @@ the base chunker's own boundaries, and both ends of every verbatim occurrence of
 span that is an old input costs nothing, any other its tokens, each with the penalties of
 `pricing`. The cheapest path wins, the first of equals.
 
+An edit in one place therefore embeds at most the old chunks that it touches and what it inserts,
+within `pricing.MAX_PENALTY` tokens for each span that results, since keeping every other chunk is
+one of the paths. The guard against drift, below, is the one exception.
+
 Work is confined to windows around the differences: what precedes the first and follows the last
 difference, and every longer run of old chunks in between, keeps its old boundaries, `MARGIN_CHUNKS`
 at each end apart.
@@ -22,26 +26,18 @@ from itertools import pairwise
 from typing import NoReturn
 
 from variorum.chunking.boundaries import boundaries
-from variorum.chunking.chunker import Chunker, Reading
-from variorum.chunking.occurrences import (
-    Finder,
-    common_prefix,
-    common_suffix,
-    meeting_place,
-    runs,
-)
+from variorum.chunking.chunker import Chunker, Reading, Shape
+from variorum.chunking.differences import MARGIN_CHUNKS, kept_stretches
+from variorum.chunking.occurrences import Finder, meeting_place, runs
 from variorum.chunking.paths import cheapest_path
 from variorum.chunking.pricing import Pricing
 from variorum.records.errors import InputError
 from variorum.records.text import Span
 
-MARGIN_CHUNKS = 2
-"""Unchanged chunks beside a difference that may still be cut anew."""
-
 DRIFT_PER_TOKEN = 0.05
 """Penalty in tokens, for each token of the text, that a layout may have above a fresh one's."""
 
-DRIFT_TOKENS = 16.0
+DRIFT_TOKENS = 32.0
 """Penalty in tokens that a layout may have above that, so that short texts have room to reuse."""
 
 _WEIGHTS = (1.0, 4.0, 16.0)
@@ -90,8 +86,8 @@ def plan_spans(
     fresh = chunker.spans(text, reading.structure, reading.tokens)
     if not previous.spans or not text:
         return fresh
-    planner = _Planner(reading, chunker, previous, prefix_at)
-    return _spans(planner.cuts(_meeting_places(text, (span.start for span in fresh))))
+    cuts = _meeting_places(text, (span.start for span in fresh))
+    return _spans(_Planner(reading, chunker.shape, cuts, previous, prefix_at).cuts())
 
 
 def refuse_overlap(chunker: Chunker) -> NoReturn:
@@ -124,28 +120,34 @@ class _Planner:
     """One text against one older layout."""
 
     def __init__(
-        self, reading: Reading, chunker: Chunker, previous: OldLayout, prefix_at: PrefixAt
+        self,
+        reading: Reading,
+        shape: Shape,
+        fresh: list[int],
+        previous: OldLayout,
+        prefix_at: PrefixAt,
     ) -> None:
         self._text = reading.characters
         self._tokens = reading.tokens
-        self._shape = chunker.shape
+        self._shape = shape
+        self._fresh = fresh
         self._previous = previous
         self._prefix_at = prefix_at
         self._contents = previous.contents()
         self._candidates = boundaries(reading.characters, reading.structure)
-        self._places: list[int] = self._candidates.positions.tolist()
+        self._places = sorted({*self._candidates.positions.tolist(), *fresh})
         self._finder = Finder(reading.characters, self._contents, self._places, self._fits)
 
-    def cuts(self, fresh: list[int]) -> list[int]:
+    def cuts(self) -> list[int]:
         """The boundaries of the layout, both ends of the text included."""
         plain = self._pricing(1.0)
-        allowed = plain.total(fresh) + DRIFT_PER_TOKEN * self._tokens.total + DRIFT_TOKENS
+        allowed = plain.total(self._fresh) + DRIFT_PER_TOKEN * self._tokens.total + DRIFT_TOKENS
         for weight in _WEIGHTS:
             kept = self._kept() if weight == 1.0 else [[0], [len(self._text)]]
-            cuts = self._join(kept, sorted({*self._places, *fresh}), self._pricing(weight))
+            cuts = self._join(kept, self._pricing(weight))
             if plain.total(cuts) <= allowed:
                 return cuts
-        return fresh
+        return self._fresh
 
     def _pricing(self, weight: float) -> Pricing:
         return Pricing(self._tokens, self._candidates, self._shape, weight)
@@ -158,41 +160,31 @@ class _Planner:
 
     def _kept(self) -> list[list[int]]:
         """Boundaries that stay, in stretches: what lies between two stretches is planned."""
-        head, tail = self._ends()
-        occurrences = self._finder.within(head[-1], tail[0])
+        old = self._previous
+        kept = kept_stretches(old.characters, old.spans, self._text)
         middle = [
-            [*(one.start for one in run[MARGIN_CHUNKS:-MARGIN_CHUNKS]), run[-MARGIN_CHUNKS].start]
-            for run in runs(occurrences, self._contents)
+            [one.start for one in run[MARGIN_CHUNKS : 1 - MARGIN_CHUNKS]]
+            for left, right in pairwise(kept)
+            if left[-1] < right[0]
+            for run in runs(self._finder.within(left[-1], right[0]), self._contents)
             if len(run) > 2 * MARGIN_CHUNKS
         ]
-        return [head, *middle, tail]
+        return sorted([*kept, *middle])
 
-    def _ends(self) -> tuple[list[int], list[int]]:
-        """The old boundaries before the first difference and after the last one."""
-        old, new = self._previous.characters, self._text
-        prefix = common_prefix(old, new)
-        suffix = common_suffix(old, new, min(len(old), len(new)) - prefix)
-        spans = self._previous.spans
-        before = sum(1 for span in spans if span.end <= prefix) - MARGIN_CHUNKS
-        after = sum(1 for span in spans if span.start >= len(old) - suffix) - MARGIN_CHUNKS
-        shift = len(new) - len(old)
-        head = {meeting_place(new, span.end) for span in spans[: max(0, before)]}
-        tail = {meeting_place(new, span.start + shift) for span in spans[-after:] if after > 0}
-        return sorted({0} | head), sorted({len(new)} | tail)
-
-    def _join(self, kept: list[list[int]], nodes: list[int], pricing: Pricing) -> list[int]:
+    def _join(self, kept: list[list[int]], pricing: Pricing) -> list[int]:
         """The kept stretches with the cheapest path between each two of them."""
         cuts = list(kept[0])
         for stretch in kept[1:]:
             if stretch[0] > cuts[-1]:
-                cuts.extend(self._window(cuts[-1], stretch[0], nodes, pricing))
+                cuts.extend(self._window(cuts[-1], stretch[0], pricing))
             cuts.extend(stretch[1:])
         return cuts
 
-    def _window(self, start: int, end: int, nodes: list[int], pricing: Pricing) -> list[int]:
+    def _window(self, start: int, end: int, pricing: Pricing) -> list[int]:
         """The boundaries after `start`, up to and with `end`, of the cheapest path."""
         reusable = [(one.start, one.end) for one in self._finder.within(start, end)]
-        inside = nodes[bisect_right(nodes, start) : bisect_left(nodes, end)]
+        places = self._places
+        inside = places[bisect_right(places, start) : bisect_left(places, end)]
         ends = [place for ends in reusable for place in ends]
         window = sorted({start, end, *inside, *ends})
         before = [self._tokens.before(place) for place in window]

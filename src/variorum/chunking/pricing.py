@@ -11,7 +11,7 @@ from variorum.chunking.tokens import TokenMap
 INPUT_OVERHEAD = 2
 """Special tokens of one more input."""
 
-OFF_TARGET = 6.0
+OFF_TARGET = 12.0
 """Penalty in tokens of a span off the target size by its whole target; grows with the square."""
 
 UNDER_MINIMUM = 12.0
@@ -28,6 +28,10 @@ WEAK_BOUNDARY = {
     levels.NOWHERE: 10.0,
 }
 """Penalty in tokens of ending a span at a boundary of each level; at a heading none."""
+
+
+MAX_PENALTY = OFF_TARGET + UNDER_MINIMUM + WEAK_BOUNDARY[levels.NOWHERE]
+"""Most penalty in tokens of one span up to twice the target size."""
 
 
 class Pricing:

@@ -1,4 +1,4 @@
-"""Chunker specs: `anchored(max_tokens=180, min_tokens=40)` read into a chunker."""
+"""Chunker specs: `anchored(max_tokens=160, min_tokens=48)` read into a chunker."""
 
 import re
 from dataclasses import fields
@@ -63,7 +63,7 @@ def _refuse_name(spec: str) -> NoReturn:
         subject=spec,
         expected=f"one of {known}, with settings in brackets",
         found=spec,
-        remedy="write for instance anchored(max_tokens=180, min_tokens=40)",
+        remedy="write for instance anchored(max_tokens=160, min_tokens=48)",
     )
 
 
