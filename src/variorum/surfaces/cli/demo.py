@@ -103,10 +103,7 @@ def _edition(folder: Path, name: str) -> None:
 
 def _one_per_language() -> list[dict[str, str]]:
     questions: list[dict[str, str]] = handbook.facts()["questions"]
-    chosen: dict[str, dict[str, str]] = {}
-    for question in questions:
-        chosen.setdefault(question["language"], question)
-    return list(chosen.values())
+    return list({question["language"]: question for question in questions}.values())
 
 
 def _contrast(question: dict[str, str]) -> str:
