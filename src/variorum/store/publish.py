@@ -172,6 +172,7 @@ def _add_layouts(connection: Connection, tenant: str, recipe_id: int) -> None:
             staged_chunk.c.start,
             staged_chunk.c.end,
             staged_chunk.c.heading_path,
+            staged_chunk.c.prefix,
             schema.input_.c.id,
         )
         .select_from(

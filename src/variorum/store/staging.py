@@ -63,6 +63,7 @@ staged_chunk = Table(
     Column("start", Integer, nullable=False),
     Column("end", Integer, nullable=False),
     Column("heading_path", JSON, nullable=False),
+    Column("prefix", String, nullable=False),
     Column("key", LargeBinary, nullable=False),
     Index("staged_chunk_key", "key"),
     prefixes=["TEMPORARY"],
@@ -173,6 +174,7 @@ class Staging:
                 "start": piece.start,
                 "end": piece.end,
                 "heading_path": list(piece.heading_path),
+                "prefix": piece.prefix,
                 "key": key,
             }
             for ordinal, (piece, key) in enumerate(zip(chunks, keys, strict=True))
@@ -211,15 +213,26 @@ class Staging:
         with self.connection.begin():
             return zlib.decompress(self.connection.execute(query).scalar_one())
 
-    def spans(self, layout_id: int) -> list[tuple[int, int]]:
-        """(start, end) of every chunk of a stored layout, in order."""
+    def chunks(self, layout_id: int) -> tuple[Chunk, ...]:
+        """Every chunk of a stored layout, in order."""
         query = (
-            select(chunk.c.start, chunk.c.end)
+            select(
+                chunk.c.start,
+                chunk.c.end,
+                input_.c.tokens,
+                chunk.c.heading_path,
+                chunk.c.prefix,
+            )
+            .join(input_, input_.c.id == chunk.c.input_id)
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
         with self.connection.begin():
-            return [(row.start, row.end) for row in self.connection.execute(query)]
+            rows = self.connection.execute(query).all()
+        return tuple(
+            Chunk(row.start, row.end, row.tokens, tuple(row.heading_path), row.prefix)
+            for row in rows
+        )
 
     def actions(self) -> dict[str, int]:
         """How many staged documents each action has."""
@@ -367,6 +380,7 @@ class Staging:
                 chunk.c.start,
                 chunk.c.end,
                 chunk.c.heading_path,
+                chunk.c.prefix,
                 input_.c.key,
             )
             .join(input_, input_.c.id == chunk.c.input_id)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from variorum.chunking import lay_out
+from variorum.chunking import lay_out, render
 from variorum.formats import BinaryContentError, UndecodableError, decode, parse
 from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
@@ -16,7 +16,7 @@ from variorum.records.reports import (
     Report,
     SkippedPath,
 )
-from variorum.records.text import Revision, Span, Structure, Text
+from variorum.records.text import Revision, Structure, Text
 from variorum.store.counting import count_plan, planned_documents
 from variorum.store.publish import find_recipe
 from variorum.store.snapshot import ManifestRow
@@ -202,5 +202,6 @@ def _previous(staging: Staging, recipe: Recipe, row: ManifestRow | None) -> Prev
         return None
     content = staging.content(row.revision_id)
     old = decode(Revision(content, row.content_type, row.sha256))
-    spans = tuple(Span(start, end) for start, end in staging.spans(row.layout_id))
-    return PreviousLayout(old.characters, spans)
+    chunks = staging.chunks(row.layout_id)
+    inputs = (render(one.prefix, old.characters[one.start : one.end]) for one in chunks)
+    return PreviousLayout(old.characters, Layout(chunks, tuple(inputs)))
