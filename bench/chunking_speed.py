@@ -15,7 +15,6 @@ from chunking_corpus import AtomSizer, histories, markdown_structure
 from variorum.chunking import chunker_from_spec, lay_out
 from variorum.records.layout import Layout, PreviousLayout, Recipe
 from variorum.records.protocols import Role, Sizer
-from variorum.records.text import Span
 
 CHARACTERS = 400_000
 SPECS = ["fixed(max_tokens=304)", "recursive", "anchored"]
@@ -84,16 +83,10 @@ def row(language: str, spec: str, text: str, sizer: Sizer, alone: float) -> str:
     edited = f"{text[:middle]} word{text[middle:]}"
     changed = markdown_structure(edited)
     planned, _ = timed(
-        lambda: lay_out(
-            edited, changed, recipe, sizer, previous(text, layout), previous_layout=layout
-        )
+        lambda: lay_out(edited, changed, recipe, sizer, PreviousLayout(text, layout))
     )
     times = [f"{alone:.2f}", f"{fresh:.2f}", f"{fresh / alone:.1f}", f"{planned:.2f}"]
     return f"| {language} | {recipe.chunker} | " + " | ".join(times) + " |"
-
-
-def previous(text: str, layout: Layout) -> PreviousLayout:
-    return PreviousLayout(text, tuple(Span(chunk.start, chunk.end) for chunk in layout.chunks))
 
 
 if __name__ == "__main__":
