@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from chunking_corpus import AtomSizer, histories, markdown_structure
 from variorum.chunking import chunker_from_spec, lay_out
-from variorum.records.layout import Layout, PreviousLayout, Recipe
+from variorum.records.layout import PreviousLayout, Recipe
 from variorum.records.protocols import Role, Sizer
 
 CHARACTERS = 400_000
