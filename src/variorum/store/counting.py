@@ -57,12 +57,15 @@ def _retired(collection_id: int | None) -> Select[Any]:
     """Distinct inputs of closing rows that nothing staged or staying open still holds."""
     closing = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
     other_chunk, other = chunk.alias("other_chunk"), manifest.alias("other")
+    # The sum keeps SQLite off the index of open rows: it would visit the whole collection for
+    # every chunk, where the other chunks of one input are few.
+    other_collection = other.c.collection_id + 0
     still_open = (
         select(literal(1))
         .select_from(other_chunk.join(other, other.c.layout_id == other_chunk.c.layout_id))
         .where(
             other_chunk.c.input_id == chunk.c.input_id,
-            other.c.collection_id == collection_id,
+            other_collection == collection_id,
             other.c.to_generation.is_(None),
             other.c.id.not_in(closing),
         )
