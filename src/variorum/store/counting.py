@@ -34,6 +34,8 @@ class Counts:
 
 def count_plan(staging: Staging, collection_id: int | None) -> Counts:
     """Count the staged plan. Cost follows the staged documents, not the collection."""
+    if staging.is_empty:
+        return Counts(InputCounts(), TokenCounts(), 0, 0)
     to_embed = staged_input.c.text.is_not(None)
     query = select(
         func.count().filter(to_embed),

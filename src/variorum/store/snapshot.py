@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,7 @@ from variorum.store.schema import (
 from variorum.store.vectors import VectorCache
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestRow:
+class ManifestRow(NamedTuple):
     """What one generation holds of one document."""
 
     id: int
@@ -148,7 +147,7 @@ def read_manifest(connection: Connection, query: Select[Any]) -> list[ManifestRo
     """Run a `manifest_query`."""
     return [
         ManifestRow(identifier, document_id, DocumentName(source, path), *rest)
-        for identifier, document_id, source, path, *rest in connection.execute(query)
+        for identifier, document_id, source, path, *rest in connection.execute(query).all()
     ]
 
 

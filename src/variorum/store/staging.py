@@ -119,6 +119,11 @@ class Staging:
             _temporary.drop_all(connection)
             _temporary.create_all(connection, checkfirst=False)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever staged."""
+        return not self._last_id
+
     def stage_removal(self, document: DocumentName, closes: int) -> None:
         """Stage that a document is gone from its source."""
         with self.connection.begin():
@@ -218,12 +223,16 @@ class Staging:
 
     def actions(self) -> dict[str, int]:
         """How many staged documents each action has."""
+        if self.is_empty:
+            return {}
         query = select(staged_document.c.action, func.count()).group_by(staged_document.c.action)
         with self.connection.begin():
             return {row.action: row[1] for row in self.connection.execute(query)}
 
     def forget_known_texts(self) -> None:
         """Drop the texts of inputs that have a vector: nothing will ask for them."""
+        if self.is_empty:
+            return
         with_vector = (
             select(input_.c.key)
             .join(vector, vector.c.input_id == input_.c.id)
