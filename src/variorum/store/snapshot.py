@@ -3,7 +3,7 @@
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -41,6 +41,7 @@ class ManifestRow(NamedTuple):
     content_type: str
     metadata: Mapping[str, Mapping[str, object]]
     recipe_id: int
+    from_generation: int
 
     @property
     def fields(self) -> dict[str, object]:
@@ -133,6 +134,7 @@ def manifest_query(collection_id: int) -> Select[Any]:
             layout.c.content_type,
             manifest.c.metadata,
             layout.c.recipe_id,
+            manifest.c.from_generation,
         )
         .select_from(
             manifest.join(document, document.c.id == manifest.c.document_id)
@@ -292,11 +294,13 @@ class Snapshot:
         with self._engine.connect() as connection, connection.begin():
             return self._contents.content(connection, revision_id)
 
-    def heading_path(self, layout_id: int, ordinal: int) -> tuple[str, ...]:
-        """The headings that a chunk stands under, outermost first."""
-        place = {"layout": layout_id, "place": ordinal}
+    def heading_paths(self, chunks: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
+        """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
+        places = [{"layout": layout_id, "place": ordinal} for layout_id, ordinal in chunks]
         with self._engine.connect() as connection, connection.begin():
-            return tuple(connection.execute(_HEADING_PATH, place).scalar_one())
+            return [
+                tuple(connection.execute(_HEADING_PATH, place).scalar_one()) for place in places
+            ]
 
     def chunks_of(self, layout_id: int) -> list[tuple[int, int, tuple[str, ...]]]:
         """(start, end, heading path) of every chunk of a layout, in order."""
@@ -314,8 +318,20 @@ class Snapshot:
         Follows the document through generations without a gap, and through a rename that left its
         content unchanged.
         """
+        yield row.revision_id, self._created_at[row.from_generation]
+        if row.from_generation > 1:  # Nothing ended with the first generation.
+            with self._engine.connect() as connection, connection.begin():
+                yield from _earlier(connection, self.collection_id, row)
+
+    @cached_property
+    def _created_at(self) -> dict[int, str]:
+        """When each generation up to this one was published."""
+        query = select(generation.c.number, generation.c.created_at).where(
+            generation.c.collection_id == self.collection_id,
+            generation.c.number <= self.generation.number,
+        )
         with self._engine.connect() as connection, connection.begin():
-            yield from _earlier(connection, self.collection_id, row.id)
+            return {row.number: row.created_at for row in connection.execute(query)}
 
     def find_revision(self, name: DocumentName, sha256_head: str) -> tuple[int, str, str]:
         """(revision id, SHA-256, content type) of any revision that history keeps of a document.
@@ -365,7 +381,6 @@ _PUBLISHED = select(
     (generation.c.collection_id == manifest.c.collection_id)
     & (generation.c.number == manifest.c.from_generation),
 )
-_PUBLISHED_ROW = _PUBLISHED.where(manifest.c.id == bindparam("row"))
 # The sum keeps SQLite off the index of visible rows: a generation may have ended many at once.
 _ENDED_THEN = _PUBLISHED.where(
     manifest.c.collection_id + 0 == bindparam("collection"),
@@ -376,14 +391,16 @@ _SAME_REVISION = _ENDED_THEN.where(manifest.c.revision_id == bindparam("revision
 
 
 def _earlier(
-    connection: Connection, collection_id: int, manifest_id: int
+    connection: Connection, collection_id: int, row: ManifestRow
 ) -> Iterator[tuple[int, str]]:
-    current = connection.execute(_PUBLISHED_ROW, {"row": manifest_id}).first()
-    while current is not None:
-        document_id, revision_id, since, created_at = current
-        yield revision_id, created_at
+    document_id, revision_id, since = row.document_id, row.revision_id, row.from_generation
+    while True:
         ended_then = {"collection": collection_id, "since": since}
-        current = (
+        found = (
             connection.execute(_SAME_DOCUMENT, {**ended_then, "document": document_id}).first()
             or connection.execute(_SAME_REVISION, {**ended_then, "revision": revision_id}).first()
         )
+        if found is None:
+            return
+        document_id, revision_id, since, created_at = found
+        yield revision_id, created_at
