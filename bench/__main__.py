@@ -14,7 +14,7 @@ def main() -> None:
     for study in STUDIES:
         command = commands.add_parser(study.name, help=study.summary, description=study.summary)
         study.arguments(command)
-        command.add_argument("--suffix", default="", help="ending of the result file's name")
+        command.add_argument("--label", default="", help="ending of the result file's name")
     arguments = parser.parse_args()
     chosen = [study for study in STUDIES if arguments.study in (None, study.name)]
     for study in chosen:

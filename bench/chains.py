@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+
 import variorum
 from bench.recording import RecordingEmbedder, embedder_for
 from bench.study import SEED, SHARED, Result, Study, Table, Target
@@ -123,7 +124,9 @@ def _check_step(
 
 def _share(tokens: Mapping[str, int], known: set[str]) -> float | None:
     total = sum(tokens.values())
-    return sum(count for text, count in tokens.items() if text not in known) / total if total else None
+    return (
+        sum(count for text, count in tokens.items() if text not in known) / total if total else None
+    )
 
 
 def _check_equal(name: str, reported: float | None, counted: float | None) -> None:
@@ -213,5 +216,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chains", type=int, default=None, help="only so many chains")
 
 
-STUDY = Study("chains", "24 real histories through sync: exact reuse, and how little", run, _arguments)
-
+STUDY = Study(
+    "chains", "24 real histories through sync: exact reuse, and how little", run, _arguments
+)

@@ -84,8 +84,8 @@ def report(study: Study, arguments: argparse.Namespace, result: Result) -> None:
         "targets": [asdict(target) for target in result.targets],
         "tables": [asdict(table) for table in result.tables],
     }
-    suffix = getattr(arguments, "suffix", "")
-    file = RESULTS / f"{study.name}{suffix}.json"
+    label = f"{study.name}-{arguments.label}" if arguments.label else study.name
+    file = RESULTS / f"{label}.json"
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n")
     console.print(f"written: {file.relative_to(ROOT)}")
 

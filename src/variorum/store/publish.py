@@ -242,6 +242,9 @@ def register_recipe(
     connection: Connection, recipe: Recipe, identity: ModelIdentity, spec: str
 ) -> tuple[int, int]:
     """The ids of a recipe and a model, inserted where they are new. (recipe id, model id)."""
+    known = find_recipe(connection, recipe.fingerprint, identity.fingerprint)
+    if -1 not in known:
+        return known
     with write_transaction(connection):
         connection.execute(
             insert_ignoring(connection, schema.recipe),
@@ -273,6 +276,9 @@ def find_recipe(
 
 def register_collection(connection: Connection, tenant: str, name: str) -> int:
     """The id of a tenant's collection, inserted where it is new."""
+    known = find_collection(connection, tenant, name)
+    if known is not None:
+        return known
     with write_transaction(connection):
         connection.execute(
             insert_ignoring(connection, schema.collection), {"tenant": tenant, "name": name}
