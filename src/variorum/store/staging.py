@@ -40,6 +40,9 @@ staged_document = Table(
     "staged_document",
     _temporary,
     Column("id", Integer, primary_key=True),
+    # On the row, so that a join can only find its revision by tenant and hash together: given the
+    # tenant alone, SQLite walks through all of its revisions.
+    Column("tenant", String, nullable=False),
     Column("action", String, nullable=False),
     Column("source", String, nullable=False),
     Column("path", LargeBinary, nullable=False),
@@ -334,7 +337,8 @@ class Staging:
 
     def _insert_document(self, **values: object) -> int:
         self._last_id += 1
-        self.connection.execute(insert(staged_document), [{"id": self._last_id, **values}])
+        row = {"id": self._last_id, "tenant": self.tenant, **values}
+        self.connection.execute(insert(staged_document), [row])
         return self._last_id
 
     def _stored_layout(self, staged: StagedRevision) -> int | None:
