@@ -40,6 +40,9 @@ staged_document = Table(
     "staged_document",
     _temporary,
     Column("id", Integer, primary_key=True),
+    # On the row, so that a join can only find its revision by tenant and hash together: given the
+    # tenant alone, SQLite walks through all of its revisions.
+    Column("tenant", String, nullable=False),
     Column("action", String, nullable=False),
     Column("source", String, nullable=False),
     Column("path", LargeBinary, nullable=False),
@@ -124,6 +127,11 @@ class Staging:
         """Give the staged rows' space back."""
         with self.connection.begin():
             _temporary.drop_all(self.connection)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever staged."""
+        return not self._last_id
 
     def stage_removal(self, document: DocumentName, closes: int) -> None:
         """Stage that a document is gone from its source."""
@@ -236,12 +244,16 @@ class Staging:
 
     def actions(self) -> dict[str, int]:
         """How many staged documents each action has."""
+        if self.is_empty:
+            return {}
         query = select(staged_document.c.action, func.count()).group_by(staged_document.c.action)
         with self.connection.begin():
             return {row.action: row[1] for row in self.connection.execute(query)}
 
     def forget_known_texts(self) -> None:
         """Drop the texts of inputs that have a vector: nothing will ask for them."""
+        if self.is_empty:
+            return
         with_vector = (
             select(input_.c.key)
             .join(vector, vector.c.input_id == input_.c.id)
@@ -343,7 +355,8 @@ class Staging:
 
     def _insert_document(self, **values: object) -> int:
         self._last_id += 1
-        self.connection.execute(insert(staged_document), [{"id": self._last_id, **values}])
+        row = {"id": self._last_id, "tenant": self.tenant, **values}
+        self.connection.execute(insert(staged_document), [row])
         return self._last_id
 
     def _stored_layout(self, staged: StagedRevision) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, event, select
+from sqlalchemy import Connection, Engine, bindparam, event, select
 
 from variorum.records.errors import ConflictError, NotFoundError, UnavailableError
 from variorum.store import schema
@@ -19,9 +19,17 @@ from variorum.store.engine import (
     require_known_format,
     require_store,
 )
-from variorum.store.publish import find_collection
 from variorum.store.snapshot import ContentCache, GenerationRow, Snapshot, generations
 from variorum.store.vectors import VectorCache
+
+_HEAD = (
+    select(schema.collection.c.id, schema.head.c.generation)
+    .outerjoin(schema.head, schema.head.c.collection_id == schema.collection.c.id)
+    .where(
+        schema.collection.c.tenant == bindparam("tenant"),
+        schema.collection.c.name == bindparam("name"),
+    )
+)
 
 
 class Store:
@@ -100,15 +108,9 @@ class Store:
 
     def head(self, tenant: str, name: str) -> tuple[int | None, int | None]:
         """(collection id, newest generation), each None where there is none yet."""
-        with self.connection() as connection:
-            collection_id = find_collection(connection, tenant, name)
-            if collection_id is None:
-                return None, None
-            query = select(schema.head.c.generation).where(
-                schema.head.c.collection_id == collection_id
-            )
-            with connection.begin():
-                return collection_id, connection.execute(query).scalar()
+        with self.connection() as connection, connection.begin():
+            found = connection.execute(_HEAD, {"tenant": tenant, "name": name}).first()
+        return (None, None) if found is None else (found.id, found.generation)
 
     def generations(self, collection_id: int) -> list[GenerationRow]:
         """Every published generation, oldest first."""

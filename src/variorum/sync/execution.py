@@ -119,7 +119,7 @@ class _Run:
 
     def embed(self) -> None:
         """Embed every input that has no vector; hold the documents whose input is rejected."""
-        started = perf_counter()
+        started = self.flushed_at = perf_counter()
         total = self.plan.report.tokens.embed
         self.plan.target.progress("embed", 0, total)
         rejected: list[Rejected[StagedInput]] = []
