@@ -1,5 +1,6 @@
 """Reading one generation: a pinned number, not a database snapshot (invariant 5)."""
 
+import json
 import threading
 import zlib
 from collections import OrderedDict
@@ -47,6 +48,11 @@ class ManifestRow:
     def fields(self) -> dict[str, object]:
         """The user's metadata: the source's own, over what the document says of itself."""
         return {**self.metadata.get("document", {}), **self.metadata.get("source", {})}
+
+
+def same_metadata(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
+    """Whether two metadata are stored alike. Unlike `==`, tells 1 from true and from 1.0."""
+    return json.dumps(dict(old), sort_keys=True) == json.dumps(dict(new), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
