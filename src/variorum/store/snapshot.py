@@ -4,16 +4,17 @@ import json
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Engine, Select, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, or_, select
 
-from variorum.records.errors import NotFoundError
+from variorum.records.errors import DamagedError, NotFoundError
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.schema import (
@@ -189,6 +190,25 @@ def generations(
     return [GenerationRow(*row) for row in connection.execute(query)]
 
 
+def inflated(packed: bytes, revision_id: int) -> bytes:
+    """The bytes of a revision from how they are stored.
+
+    Raises:
+        DamagedError: they are not what was stored.
+    """
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        raise DamagedError(
+            "a stored revision cannot be read",
+            kind="revision-damaged",
+            subject=f"revision {revision_id}",
+            expected="compressed bytes",
+            found=str(error),
+            remedy="run `variorum verify` to locate it, and restore the file from a backup",
+        ) from error
+
+
 class ContentCache:
     """The bytes of recently read revisions, by row id. Revisions never change, so neither do they.
 
@@ -208,7 +228,7 @@ class ContentCache:
                 self._held.move_to_end(revision_id)
                 return self._held[revision_id]
         query = select(revision.c.content).where(revision.c.id == revision_id)
-        content = zlib.decompress(connection.execute(query).scalar_one())
+        content = inflated(connection.execute(query).scalar_one(), revision_id)
         with self._lock:
             self._held[revision_id] = content
             self._size += len(content)
@@ -223,13 +243,13 @@ class Snapshot:
 
     def __init__(
         self,
-        engine: Engine,
+        connect: Callable[[], AbstractContextManager[Connection]],
         collection_id: int,
         row: GenerationRow,
         vectors: VectorCache,
         contents: ContentCache,
     ) -> None:
-        self._engine = engine
+        self._connect = connect
         self.collection_id = collection_id
         self.generation = row
         self._vectors = vectors
@@ -239,7 +259,7 @@ class Snapshot:
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
         query = manifest_query(self.collection_id).where(visible_at(self.generation.number))
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return {row.id: row for row in read_manifest(connection, query)}
 
     @cached_property
@@ -258,7 +278,7 @@ class Snapshot:
                 input_.c.model_id == self.generation.model_id,
             )
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             rows = connection.execute(query).fetchall()
         table = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 5)
         order = np.lexsort((table[:, 2], table[:, 1]))
@@ -266,13 +286,13 @@ class Snapshot:
 
     def vectors(self, input_ids: NDArray[np.int64]) -> tuple[Vectors, NDArray[np.intp]]:
         """A matrix of vectors and the row of each input in it."""
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             rows = self._vectors.rows(connection, input_ids)
         return self._vectors.matrix, rows
 
     def content(self, revision_id: int) -> bytes:
         """The bytes of a revision."""
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return self._contents.content(connection, revision_id)
 
     def heading_path(self, layout_id: int, ordinal: int) -> tuple[str, ...]:
@@ -280,7 +300,7 @@ class Snapshot:
         query = select(chunk.c.heading_path).where(
             chunk.c.layout_id == layout_id, chunk.c.ordinal == ordinal
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return tuple(connection.execute(query).scalar_one())
 
     def chunks_of(self, layout_id: int) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -290,7 +310,7 @@ class Snapshot:
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return [(row[0], row[1], tuple(row[2])) for row in connection.execute(query)]
 
     def earlier_revisions(self, row: ManifestRow) -> Iterator[tuple[int, str]]:
@@ -299,7 +319,7 @@ class Snapshot:
         Follows the document through generations without a gap, and through a rename that left its
         content unchanged.
         """
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             yield from _earlier(connection, self.collection_id, row.id)
 
     def find_revision(self, name: DocumentName, sha256_head: str) -> tuple[int, str, str]:
@@ -323,7 +343,7 @@ class Snapshot:
             )
             .order_by(manifest.c.from_generation.desc())
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             found = connection.execute(query).first()
         if found is None:
             raise NotFoundError(

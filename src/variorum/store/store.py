@@ -151,7 +151,7 @@ class Store:
         row = rows[0]
         with self._lock:
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
-            snapshot = Snapshot(self.engine(), collection_id, row, vectors, self._contents)
+            snapshot = Snapshot(self.connection, collection_id, row, vectors, self._contents)
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
             return self._snapshots.setdefault((collection_id, number), snapshot)
