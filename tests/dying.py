@@ -43,7 +43,7 @@ class Mortal:
     def _statement(self, _connection: object, _cursor: object, statement: str, *_: object) -> None:
         if self._dead:
             raise Died
-        is_staged = "staged_" in statement.split("SELECT")[0]
+        is_staged = "staged_" in statement.split("SELECT", maxsplit=1)[0]
         if statement.lstrip().startswith(_WRITES) and not is_staged:
             self._write()
 
