@@ -287,8 +287,7 @@ class Snapshot:
     def vectors(self, input_ids: NDArray[np.int64]) -> tuple[Vectors, NDArray[np.intp]]:
         """A matrix of vectors and the row of each input in it."""
         with self._connect() as connection, connection.begin():
-            rows = self._vectors.rows(connection, input_ids)
-        return self._vectors.matrix, rows
+            return self._vectors.look_up(connection, input_ids)
 
     def content(self, revision_id: int) -> bytes:
         """The bytes of a revision."""

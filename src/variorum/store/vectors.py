@@ -80,8 +80,12 @@ class VectorCache:
         self._ids = np.empty(0, np.int64)
         self._matrix = np.empty((0, dimensions), np.float32)
 
-    def rows(self, connection: Connection, input_ids: NDArray[np.int64]) -> NDArray[np.intp]:
-        """The row in `matrix` of each input; loads those not yet here.
+    def look_up(
+        self, connection: Connection, input_ids: NDArray[np.int64]
+    ) -> tuple[Vectors, NDArray[np.intp]]:
+        """A matrix, float32[n, dimensions], and the row of each input in it.
+
+        Loads the inputs not yet here. The matrix never changes: a later load makes another.
 
         Raises:
             DamagedError: an input has no vector.
@@ -90,12 +94,7 @@ class VectorCache:
             missing = np.setdiff1d(input_ids, self._ids)
             if missing.size:
                 self._load(connection, missing)
-            return np.searchsorted(self._ids, input_ids)
-
-    @property
-    def matrix(self) -> Vectors:
-        """Every loaded vector: float32[n, dimensions]; rows are those `rows` speaks of."""
-        return self._matrix
+            return self._matrix, np.searchsorted(self._ids, input_ids)
 
     def _load(self, connection: Connection, missing: NDArray[np.int64]) -> None:
         loaded = list(_read(connection, missing, self._dimensions))
