@@ -53,9 +53,10 @@ class Store:
             UnavailableError: its folder cannot be made.
         """
         with self._lock:
-            if self._engine is not None and (self._exists or not create):
+            wanted = create or self.path.is_file()
+            if self._engine is not None and (self._exists or not wanted):
                 return self._engine
-            if create or self.path.is_file():
+            if wanted:
                 self._make_folder()
                 self._engine = self._open()
                 self._exists = True
@@ -175,12 +176,15 @@ class Store:
         return sum(file.stat().st_size for file in self.folder.glob(f"{FILE_NAME}*"))
 
     def close(self) -> None:
-        """Release every connection."""
+        """Release every connection, and forget what was read: another store may stand here next."""
         with self._lock:
             if self._engine is not None:
                 self._engine.dispose()
                 self._engine = None
                 self._exists = False
+            self._contents = ContentCache()
+            self._vectors.clear()
+            self._snapshots.clear()
 
 
 @contextmanager
