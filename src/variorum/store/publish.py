@@ -1,6 +1,6 @@
 """Publishing: one transaction that inserts, closes and moves one pointer (invariant 5)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import (
@@ -125,6 +125,16 @@ def record_sources(connection: Connection, publication: Publication) -> None:
                 schema.source.c.name == name,
             )
             .values(root=root, held_by_restore=False)
+        )
+
+
+def release_sources(connection: Connection, collection_id: int, names: Sequence[str]) -> None:
+    """Let sources speak again that a restore holds, without a publish."""
+    with write_transaction(connection):
+        connection.execute(
+            update(schema.source)
+            .where(schema.source.c.collection_id == collection_id, schema.source.c.name.in_(names))
+            .values(held_by_restore=False)
         )
 
 

@@ -1,18 +1,20 @@
 """Reading one generation: a pinned number, not a database snapshot (invariant 5)."""
 
+import json
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, or_, select
 
-from variorum.records.errors import NotFoundError
+from variorum.records.errors import DamagedError, NotFoundError
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.schema import (
@@ -47,6 +49,11 @@ class ManifestRow(NamedTuple):
     def fields(self) -> dict[str, object]:
         """The user's metadata: the source's own, over what the document says of itself."""
         return {**self.metadata.get("document", {}), **self.metadata.get("source", {})}
+
+
+def same_metadata(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
+    """Whether two metadata are stored alike. Unlike `==`, tells 1 from true and from 1.0."""
+    return json.dumps(dict(old), sort_keys=True) == json.dumps(dict(new), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +191,25 @@ def generations(
     return [GenerationRow(*row) for row in connection.execute(query)]
 
 
+def inflated(packed: bytes, revision_id: int) -> bytes:
+    """The bytes of a revision from how they are stored.
+
+    Raises:
+        DamagedError: they are not what was stored.
+    """
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        raise DamagedError(
+            "a stored revision cannot be read",
+            kind="revision-damaged",
+            subject=f"revision {revision_id}",
+            expected="compressed bytes",
+            found=str(error),
+            remedy="run `variorum verify` to locate it, and restore the file from a backup",
+        ) from error
+
+
 class ContentCache:
     """The bytes of recently read revisions, by row id. Revisions never change, so neither do they.
 
@@ -209,7 +235,7 @@ class ContentCache:
         if held is not None:
             return held
         query = select(revision.c.content).where(revision.c.id == revision_id)
-        content = zlib.decompress(connection.execute(query).scalar_one())
+        content = inflated(connection.execute(query).scalar_one(), revision_id)
         with self._lock:
             self._held[revision_id] = content
             self._size += len(content)
@@ -224,13 +250,13 @@ class Snapshot:
 
     def __init__(
         self,
-        engine: Engine,
+        connect: Callable[[], AbstractContextManager[Connection]],
         collection_id: int,
         row: GenerationRow,
         vectors: VectorCache,
         contents: ContentCache,
     ) -> None:
-        self._engine = engine
+        self._connect = connect
         self.collection_id = collection_id
         self.generation = row
         self._vectors = vectors
@@ -241,7 +267,7 @@ class Snapshot:
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
         query = manifest_query(self.collection_id).where(visible_at(self.generation.number))
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return {row.id: row for row in read_manifest(connection, query)}
 
     @cached_property
@@ -260,7 +286,7 @@ class Snapshot:
                 input_.c.model_id == self.generation.model_id,
             )
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             rows = connection.execute(query).fetchall()
         table = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 5)
         order = np.lexsort((table[:, 2], table[:, 1]))
@@ -283,7 +309,7 @@ class Snapshot:
         return matrix, rows
 
     def _vector_rows(self, input_ids: NDArray[np.int64]) -> VectorRows:
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return self._vectors.rows(connection, input_ids)
 
     def content(self, revision_id: int) -> bytes:
@@ -291,13 +317,13 @@ class Snapshot:
         held = self._contents.held(revision_id)
         if held is not None:
             return held
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return self._contents.content(connection, revision_id)
 
     def heading_paths(self, chunks: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
         """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
         places = [{"layout": layout_id, "place": ordinal} for layout_id, ordinal in chunks]
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return [
                 tuple(connection.execute(_HEADING_PATH, place).scalar_one()) for place in places
             ]
@@ -309,7 +335,7 @@ class Snapshot:
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return [(row[0], row[1], tuple(row[2])) for row in connection.execute(query)]
 
     def earlier_revisions(self, row: ManifestRow) -> Iterator[tuple[int, str]]:
@@ -320,7 +346,7 @@ class Snapshot:
         """
         yield row.revision_id, self._created_at[row.from_generation]
         if row.from_generation > 1:  # Nothing ended with the first generation.
-            with self._engine.connect() as connection, connection.begin():
+            with self._connect() as connection, connection.begin():
                 yield from _earlier(connection, self.collection_id, row)
 
     @cached_property
@@ -330,7 +356,7 @@ class Snapshot:
             generation.c.collection_id == self.collection_id,
             generation.c.number <= self.generation.number,
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return {row.number: row.created_at for row in connection.execute(query)}
 
     def find_revision(self, name: DocumentName, sha256_head: str) -> tuple[int, str, str]:
@@ -354,7 +380,7 @@ class Snapshot:
             )
             .order_by(manifest.c.from_generation.desc())
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             found = connection.execute(query).first()
         if found is None:
             raise NotFoundError(

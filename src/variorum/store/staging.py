@@ -32,7 +32,7 @@ from variorum.records.names import DocumentName
 from variorum.store.conflict import insert_ignoring
 from variorum.store.schema import chunk, input_, layout, manifest, vector
 from variorum.store.schema import revision as revision_table
-from variorum.store.snapshot import ManifestRow, manifest_query, read_manifest
+from variorum.store.snapshot import ManifestRow, inflated, manifest_query, read_manifest
 
 _temporary = MetaData()
 
@@ -219,7 +219,7 @@ class Staging:
         """The stored bytes of a revision."""
         query = select(revision_table.c.content).where(revision_table.c.id == revision_id)
         with self.connection.begin():
-            return zlib.decompress(self.connection.execute(query).scalar_one())
+            return inflated(self.connection.execute(query).scalar_one(), revision_id)
 
     def chunks(self, layout_id: int) -> tuple[Chunk, ...]:
         """Every chunk of a stored layout, in order."""

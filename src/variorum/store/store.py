@@ -61,9 +61,10 @@ class Store:
             UnavailableError: its folder cannot be made.
         """
         with self._lock:
-            if self._engine is not None and (self._exists or not create):
+            wanted = create or self.path.is_file()
+            if self._engine is not None and (self._exists or not wanted):
                 return self._engine
-            if create or self.path.is_file():
+            if wanted:
                 self._make_folder()
                 self._engine = self._open()
                 self._exists = True
@@ -153,7 +154,7 @@ class Store:
         row = rows[0]
         with self._lock:
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
-            snapshot = Snapshot(self.engine(), collection_id, row, vectors, self._contents)
+            snapshot = Snapshot(self.connection, collection_id, row, vectors, self._contents)
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
             return self._snapshots.setdefault((collection_id, number), snapshot)
@@ -177,12 +178,15 @@ class Store:
         return sum(file.stat().st_size for file in self.folder.glob(f"{FILE_NAME}*"))
 
     def close(self) -> None:
-        """Release every connection."""
+        """Release every connection, and forget what was read: another store may stand here next."""
         with self._lock:
             if self._engine is not None:
                 self._engine.dispose()
                 self._engine = None
                 self._exists = False
+            self._contents = ContentCache()
+            self._vectors.clear()
+            self._snapshots.clear()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from variorum.records.names import DocumentName
 from variorum.records.protocols import Listed, Skipped, Source
 from variorum.records.reports import Held, SkippedPath
 from variorum.records.text import Revision
-from variorum.store.snapshot import ManifestRow
+from variorum.store.snapshot import ManifestRow, same_metadata
 
 SHRINK_SHARE = 0.5
 SHRINK_DOCUMENTS = 10
@@ -88,7 +88,7 @@ class Comparison:
             row.sha256 == sha256
             and row.content_type == entry.content_type
             and row.recipe_id == self.recipe_id
-            and row.metadata.get("source", {}) == dict(entry.metadata)
+            and same_metadata(row.metadata.get("source", {}), entry.metadata)
         )
 
     def hold(self, held: Held, row: ManifestRow | None) -> None:

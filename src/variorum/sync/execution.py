@@ -19,6 +19,7 @@ from variorum.store.publish import (
     publish,
     register_collection,
     register_recipe,
+    release_sources,
 )
 from variorum.store.staging import StagedInput
 from variorum.store.store import Store
@@ -66,6 +67,7 @@ def sync(store: Store, target: Target, clock: Clock = utc_now) -> Report:
 def _execute(plan: Plan, clock: Clock) -> Report:
     _require_budget(plan)
     if plan.report.changes_nothing and not plan.report.inputs.embed:
+        _release(plan)
         return plan.report.with_run(elapsed_s=perf_counter() - plan.started)
     settings = plan.target.settings
     connection = plan.staging.connection
@@ -75,6 +77,7 @@ def _execute(plan: Plan, clock: Clock) -> Report:
     run = _Run(plan, model_id)
     run.embed()
     if plan.report.changes_nothing:
+        _release(plan)
         return run.report()
     collection_id = register_collection(connection, plan.target.tenant, plan.target.collection)
     publication = Publication(
@@ -89,6 +92,12 @@ def _execute(plan: Plan, clock: Clock) -> Report:
     )
     number = publish(plan.staging, publication)
     return run.report(number)
+
+
+def _release(plan: Plan) -> None:
+    """A yes to `release` holds also where there is nothing to publish."""
+    if plan.target.consent.release and plan.collection_id is not None:
+        release_sources(plan.staging.connection, plan.collection_id, list(plan.target.roots))
 
 
 def _require_budget(plan: Plan) -> None:

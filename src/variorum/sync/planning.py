@@ -37,6 +37,7 @@ class Plan:
     parent: int | None
     comparisons: list[Comparison]
     report: Report = field(init=False)
+    withdrawn: list[Held] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
     def documents(self) -> Iterator[PlannedDocument]:
@@ -46,9 +47,15 @@ class Plan:
     def withdraw(self, document: DocumentName, held: Held) -> None:
         """Hold a document whose input the model rejected, and count the plan again."""
         self.staging.withdraw(document)
-        comparison = next(c for c in self.comparisons if c.source.name == document.source)
-        comparison.hold(held, comparison.rows.get(document.path))
+        if all(other.document != document for other in self.held):
+            self.withdrawn.append(held)
         self.count()
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        """Documents held by their listing, then those held by the model."""
+        listed = (held for comparison in self.comparisons for held in comparison.held)
+        return (*listed, *self.withdrawn)
 
     def count(self) -> None:
         """Count the staged rows into `report`."""
@@ -63,13 +70,13 @@ class Plan:
                 changed=actions.get("changed", 0),
                 unchanged=sum(comparison.unchanged for comparison in self.comparisons),
                 removed=actions.get("removed", 0),
-                held=sum(len(comparison.held) for comparison in self.comparisons),
+                held=len(self.held),
             ),
             inputs=counts.inputs,
             tokens=counts.tokens,
             recompute_fraction=counts.recompute_fraction,
             embedded_fraction=counts.embedded_fraction,
-            held=tuple(held for c in self.comparisons for held in c.held),
+            held=self.held,
             skipped=tuple(skipped for c in self.comparisons for skipped in c.skipped),
             elapsed_s=perf_counter() - self.started,
         )
