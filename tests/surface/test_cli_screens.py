@@ -178,10 +178,6 @@ def test_no_colour_is_obeyed_on_a_terminal(published: Workplace) -> None:
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", received)
 
 
-def test_no_bar_flashes_up_for_what_takes_less_than_a_second(published: Workplace) -> None:
-    assert "━" not in on_terminal(published, "sync")
-
-
 def test_a_bar_shows_only_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     from variorum.surfaces.cli import options
 

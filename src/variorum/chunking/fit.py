@@ -7,7 +7,7 @@ from typing import NoReturn
 from variorum.chunking.chunker import Reading
 from variorum.chunking.graphemes import Graphemes
 from variorum.chunking.headings import Headings, Titles
-from variorum.chunking.render import render
+from variorum.chunking.render import heading_prefix, render
 from variorum.records.errors import InputError
 from variorum.records.protocols import Sizer
 from variorum.records.text import Span
@@ -15,10 +15,11 @@ from variorum.records.text import Span
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A span, the titles before it in its input, the input, and its exact tokens as sent."""
+    """A span, the titles before it and their prefix, the input, and its exact tokens as sent."""
 
     span: Span
     titles: Titles
+    prefix: str
     characters: str
     tokens: int = 0
 
@@ -71,8 +72,9 @@ class Fitter:
         return self._rendered(span, self._headings.titles_at(first))
 
     def _rendered(self, span: Span, titles: Titles) -> Fitted:
-        characters = render(len(titles), titles, self._text[span.start : span.end])
-        return Fitted(span, titles, characters, self._known.get(characters, 0))
+        prefix = heading_prefix(len(titles), titles)
+        characters = render(prefix, self._text[span.start : span.end])
+        return Fitted(span, titles, prefix, characters, self._known.get(characters, 0))
 
     def _counted(self, fitted: list[Fitted]) -> list[Fitted]:
         """The same with the counts that were missing."""

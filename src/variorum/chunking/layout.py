@@ -20,16 +20,12 @@ def lay_out(
     recipe: Recipe,
     sizer: Sizer,
     previous: PreviousLayout | None = None,
-    *,
-    previous_layout: Layout | None = None,
 ) -> Layout:
     """Cut `text` as `recipe` says; the same arguments always give the same layout.
 
     The chunks cover `text` from end to end (a blank text has none), and every input is within
     `sizer.max_tokens` by the sizer's own count. With `recipe.planner`, `previous` is the parent
-    layout under the same recipe, whose inputs are reused where they can be. `previous_layout` is
-    the layout that `previous.spans` come from: it makes reuse exact under heading prefixes, and
-    saves counting its inputs again.
+    layout under the same recipe, whose inputs are reused where they can be, and not counted again.
 
     A structure without blocks is cut at blank lines, lines and sentences.
 
@@ -46,25 +42,24 @@ def lay_out(
     tokens = TokenMap.of(folded.characters, sizer.tokenizer)
     reading = Reading(folded.characters, folded.structure(structure), tokens)
     headings = Headings(reading.structure, recipe.heading_depth, sizer)
-    old = _old_layout(previous, previous_layout) if recipe.planner else None
+    old = _old_layout(previous) if recipe.planner and previous else None
     spans = _spans(reading, chunker.limited(content_room(sizer)), old, headings)
-    fitter = Fitter(reading, sizer, headings, _known_counts(previous_layout))
+    fitter = Fitter(reading, sizer, headings, _known_counts(previous))
     fitted = fitter.fit(_filled_spans(reading.characters, spans))
     return _layout(reading.characters, fitted, folded, headings)
 
 
-def _old_layout(previous: PreviousLayout | None, layout: Layout | None) -> OldLayout | None:
+def _old_layout(previous: PreviousLayout) -> OldLayout:
     """The parent layout as the planner sees it, line ends folded."""
-    if previous is None:
-        return None
     folded = Folded(previous.characters)
     spans = tuple(map(folded.fold, previous.spans))
-    return OldLayout(folded.characters, spans, layout.inputs if layout else ())
+    return OldLayout(folded.characters, spans, previous.layout.inputs)
 
 
-def _known_counts(layout: Layout | None) -> Mapping[str, int]:
-    if layout is None:
+def _known_counts(previous: PreviousLayout | None) -> Mapping[str, int]:
+    if previous is None:
         return {}
+    layout = previous.layout
     counts = (chunk.tokens for chunk in layout.chunks)
     return dict(zip(layout.inputs, counts, strict=True))
 
@@ -100,5 +95,5 @@ def _layout(
         inside = characters[one.span.start : one.span.end]
         first = one.span.end - len(inside.lstrip())
         start, end = folded.unfold(one.span)
-        chunks.append(Chunk(start, end, one.tokens, headings.path_at(first)))
+        chunks.append(Chunk(start, end, one.tokens, headings.path_at(first), one.prefix))
     return Layout(tuple(chunks), tuple(one.characters for one in fitted))

@@ -20,11 +20,10 @@ def heading_prefix(heading_depth: int, heading_path: tuple[str, ...]) -> str:
     return HEADING_SEPARATOR.join(named) + "\n\n" if named else ""
 
 
-def render(heading_depth: int, heading_path: tuple[str, ...], characters: str) -> str:
-    """The exact input of a chunk: its heading prefix, then its characters.
+def render(prefix: str, characters: str) -> str:
+    """The exact input of a chunk: its prefix as it is, then its characters.
 
     The characters lose outer white space and have line ends folded to LF, nothing else. What is
     rendered is what is counted, hashed and sent.
     """
-    prefix = heading_prefix(heading_depth, heading_path)
     return prefix + fold_line_ends(characters).strip()

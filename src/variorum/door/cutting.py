@@ -8,7 +8,7 @@ from variorum.door.index import Index
 from variorum.formats import decode, parse
 from variorum.records.errors import InputError, NotFoundError, UnavailableError
 from variorum.records.layout import Layout, PreviousLayout, Recipe
-from variorum.records.text import Revision, Span, Text
+from variorum.records.text import Revision, Text
 from variorum.sources.naming import content_type_of
 from variorum.sync.target import Settings
 
@@ -69,8 +69,7 @@ def cut_file(index: Index, path: str, chunker: str | None, given: str | None) ->
         _, layout = _cut(Path(path), fresh, settings, None)
         return Cut(path, spec, _chunks(layout, frozenset()))
     old_text, old = _cut(Path(given), fresh, settings, None)
-    spans = tuple(Span(chunk.start, chunk.end) for chunk in old.chunks)
-    previous = PreviousLayout(old_text.characters, spans)
+    previous = PreviousLayout(old_text.characters, old)
     _, layout = _cut(Path(path), _recipe(settings, spec, planner=True), settings, previous)
     chunks = _chunks(layout, frozenset(old.inputs))
     reused = sum(chunk.tokens for chunk in chunks if chunk.reused)

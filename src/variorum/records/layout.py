@@ -34,12 +34,17 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A half-open character range of a text; `tokens` counts its input as sent to the model."""
+    """A half-open character range of a text; `tokens` counts its input as sent to the model.
+
+    `prefix` is what stands before the chunk's own text in its input, such as headings; it is
+    stored apart, and never part of the cited text.
+    """
 
     start: int
     end: int
     tokens: int
     heading_path: tuple[str, ...] = ()
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,15 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class PreviousLayout:
-    """An older revision's characters and the spans it was cut into, for the reuse planner."""
+    """An older revision's characters and its layout, for the reuse planner."""
 
     characters: str
-    spans: tuple[Span, ...]
+    layout: Layout
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The ranges it was cut into."""
+        return tuple(Span(chunk.start, chunk.end) for chunk in self.layout.chunks)
 
 
 def input_key(scope: str, model_fingerprint: str, role: Role, text: str) -> bytes:

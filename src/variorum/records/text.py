@@ -81,11 +81,11 @@ class BlockKind(StrEnum):
 class Block:
     """A structural piece of a text.
 
-    `start` and `end` are code points; in line-based formats they cover whole lines. `heading_path` holds the titles that
-    the block stands under, outermost first, its own included where it is a heading. `depth` is a
-    heading's level (1 to 6), else 0. Blocks come in order and do not overlap: of nested
-    structures the innermost that a reader would call one piece (a paragraph, a whole fence, a whole
-    table, a list item's own paragraph). A table is its head (TABLE), then a ROW for each row below.
+    `start` and `end` are code points; in line-based formats they cover whole lines. `heading_path`
+    holds the titles that the block stands under, outermost first, its own included where it is a
+    heading. `depth` is a heading's level (1 to 6), else 0. Blocks come in order and do not overlap:
+    of nested structures the innermost that a reader would call one piece (a paragraph, a whole
+    fence, a list item's own paragraph). A table is its head (TABLE), then a ROW for each row below.
 
     `repeats` is a range before the block, such as a table's head, that an input beginning in or at
     the block carries before its own text. It is never part of the cited text.

@@ -33,7 +33,8 @@ def search_dense(
     chosen = _chosen(places, allowed)
     if not chosen.size or k <= 0:
         return []
-    matrix, rows = snapshot.vectors(places.input_ids[chosen])
+    wanted = places.input_ids if allowed is None else places.input_ids[chosen]
+    matrix, rows = snapshot.vectors(wanted)
     rough = _products(matrix, rows, query)
     near = _near_the_top(rough, k)
     exact = _final_scores(matrix[rows[near]], query)

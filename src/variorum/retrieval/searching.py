@@ -1,5 +1,7 @@
 """From a query to cited hits."""
 
+from collections.abc import Iterator, Sequence
+
 from variorum.formats import decode
 from variorum.records.errors import InputError, UnsupportedError
 from variorum.records.hits import Answer, Hit
@@ -31,8 +33,7 @@ def search(
         return Answer(snapshot.generation.number, query, ())
     vector = embedder.embed([query], "query")[0]
     scored = search_dense(snapshot, vector, allowed, k)
-    hits = tuple(_hit(snapshot, rank, one) for rank, one in enumerate(scored, start=1))
-    return Answer(snapshot.generation.number, query, hits)
+    return Answer(snapshot.generation.number, query, tuple(_hits(snapshot, scored)))
 
 
 def _require_sound(query: str, k: int) -> None:
@@ -67,7 +68,17 @@ def _require_same_model(snapshot: Snapshot, embedder: Embedder) -> None:
         )
 
 
-def _hit(snapshot: Snapshot, rank: int, scored: Scored) -> Hit:
+def _hits(snapshot: Snapshot, scored: Sequence[Scored]) -> Iterator[Hit]:
+    places, documents = snapshot.places, snapshot.documents
+    heading_paths = snapshot.heading_paths(
+        (documents[int(places.manifest_ids[one.index])].layout_id, int(places.ordinals[one.index]))
+        for one in scored
+    )
+    for rank, (one, path) in enumerate(zip(scored, heading_paths, strict=True), start=1):
+        yield _hit(snapshot, rank, one, path)
+
+
+def _hit(snapshot: Snapshot, rank: int, scored: Scored, heading_path: tuple[str, ...]) -> Hit:
     places = snapshot.places
     row = snapshot.documents[int(places.manifest_ids[scored.index])]
     start, end = int(places.starts[scored.index]), int(places.ends[scored.index])
@@ -82,7 +93,7 @@ def _hit(snapshot: Snapshot, rank: int, scored: Scored) -> Hit:
         end=end,
         start_line=text.line_of(start),
         end_line=text.line_of(max(start, end - 1)),
-        heading_path=snapshot.heading_path(row.layout_id, int(places.ordinals[scored.index])),
+        heading_path=heading_path,
         text=passage,
         citation=Citation(row.document, row.sha256, start, end),
         changed_at=_changed_at(snapshot, row, passage),

@@ -14,7 +14,7 @@ from variorum.records.errors import UnavailableError
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a pipe that was swapped in must not wait for a writer.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_READ_BYTES = 1 << 20
+_NO_NAMES = frozenset({b"", b".", b".."})
 _ATTEMPTS = 3
 
 
@@ -41,8 +41,7 @@ def _refusal(path: bytes, error: OSError) -> UnavailableError:
 
 def is_beneath(path: bytes) -> bool:
     """Whether `path` is relative and free of empty, `.` and `..` components and of NUL."""
-    components = path.split(b"/")
-    return b"\0" not in path and not any(c in (b"", b".", b"..") for c in components)
+    return b"\0" not in path and _NO_NAMES.isdisjoint(path.split(b"/"))
 
 
 def open_beneath(root: bytes, path: bytes) -> int:
@@ -79,18 +78,14 @@ def _read_once(descriptor: int, path: bytes, max_bytes: int) -> bytes | None:
         raise unavailable(
             path, "too-large", f"{before.st_size} bytes", f"keep it within {max_bytes} bytes"
         )
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    content = bytearray()
-    while len(content) <= max_bytes:
-        piece = os.read(descriptor, min(_READ_BYTES, before.st_size - len(content) + 1))
-        if not piece:
-            break
+    content = b""
+    while piece := os.pread(descriptor, before.st_size - len(content) + 1, len(content)):
         content += piece
-        if len(content) > before.st_size:
-            return None
+        if len(content) >= before.st_size:
+            break
     after = os.fstat(descriptor)
     unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-    return bytes(content) if unchanged and len(content) == before.st_size else None
+    return content if unchanged and len(content) == before.st_size else None
 
 
 def read_beneath(root: bytes, path: bytes, max_bytes: int) -> bytes:

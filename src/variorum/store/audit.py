@@ -27,7 +27,7 @@ class StoredChunk:
 
     start: int
     end: int
-    heading_path: tuple[str, ...]
+    prefix: str
     key: bytes
 
 
@@ -39,7 +39,6 @@ class StoredLayout:
     sha256: str
     content: bytes
     content_type: str
-    heading_depth: int
     model_fingerprint: str
     chunks: tuple[StoredChunk, ...]
 
@@ -118,20 +117,19 @@ class Audit:
                 sha256=sha256,
                 content=_inflate(content),
                 content_type=content_type,
-                heading_depth=settings["heading_depth"],
                 model_fingerprint=settings["model"],
                 chunks=self._chunks(identifier),
             )
 
     def _chunks(self, layout_id: int) -> tuple[StoredChunk, ...]:
         query = (
-            select(chunk.c.start, chunk.c.end, chunk.c.heading_path, input_.c.key)
+            select(chunk.c.start, chunk.c.end, chunk.c.prefix, input_.c.key)
             .join(input_, input_.c.id == chunk.c.input_id)
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
         rows = self.connection.execute(query)
-        return tuple(StoredChunk(row[0], row[1], tuple(row[2]), row[3]) for row in rows)
+        return tuple(StoredChunk(row[0], row[1], row[2], row[3]) for row in rows)
 
     def inputs_without_vector(self) -> Iterator[int]:
         """Inputs of stored chunks that have no vector."""

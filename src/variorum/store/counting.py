@@ -2,9 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Select, and_, case, func, literal, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal,
+    select,
+)
 
 from variorum.records.names import DocumentName
 from variorum.records.reports import InputCounts, PlannedDocument, TokenCounts
@@ -34,6 +45,8 @@ class Counts:
 
 def count_plan(staging: Staging, collection_id: int | None) -> Counts:
     """Count the staged plan. Cost follows the staged documents, not the collection."""
+    if staging.is_empty:
+        return Counts(InputCounts(), TokenCounts(), 0, 0)
     to_embed = staged_input.c.text.is_not(None)
     query = select(
         func.count().filter(to_embed),
@@ -43,7 +56,8 @@ def count_plan(staging: Staging, collection_id: int | None) -> Counts:
     ).select_from(staged_input)
     with staging.connection.begin():
         embed, reuse, embed_tokens, reuse_tokens = staging.connection.execute(query).one()
-        retire = staging.connection.execute(_retired(collection_id)).scalar_one()
+        mine = {"collection": collection_id}
+        retire = staging.connection.execute(_retired(), mine).scalar_one()
         recomputed, revised = staging.connection.execute(_recomputed()).one()
     return Counts(
         InputCounts(embed, reuse, retire),
@@ -53,16 +67,20 @@ def count_plan(staging: Staging, collection_id: int | None) -> Counts:
     )
 
 
-def _retired(collection_id: int | None) -> Select[Any]:
+@cache
+def _retired() -> Select[Any]:
     """Distinct inputs of closing rows that nothing staged or staying open still holds."""
     closing = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
     other_chunk, other = chunk.alias("other_chunk"), manifest.alias("other")
+    # The sum keeps SQLite off the index of open rows: it would visit the whole collection for
+    # every chunk, where the other chunks of one input are few.
+    other_collection = other.c.collection_id + 0
     still_open = (
         select(literal(1))
         .select_from(other_chunk.join(other, other.c.layout_id == other_chunk.c.layout_id))
         .where(
             other_chunk.c.input_id == chunk.c.input_id,
-            other.c.collection_id == collection_id,
+            other_collection == bindparam("collection"),
             other.c.to_generation.is_(None),
             other.c.id.not_in(closing),
         )
@@ -92,6 +110,7 @@ def _in_previous_layout(layout_id: Column[int]) -> ColumnElement[bool]:
     )
 
 
+@cache
 def _recomputed() -> Select[Any]:
     """(tokens not in the previous revision's inputs, all tokens), summed over changed documents."""
     per_input = (

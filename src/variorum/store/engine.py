@@ -1,8 +1,10 @@
 """Opening a store: the engine, its transactions, its format, and what its errors mean."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ def open_engine(path: Path, *, read_only: bool = False) -> Engine:
         poolclass=QueuePool,
         pool_size=4,
         max_overflow=60,
+        json_deserializer=_read_json,
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
     )
     _configure(engine, read_only=read_only)
@@ -50,11 +53,20 @@ def open_engine(path: Path, *, read_only: bool = False) -> Engine:
 def empty_engine() -> Engine:
     """An engine on an empty store in memory: what a plan compares with before the first sync."""
     engine = create_engine(
-        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+        "sqlite://",
+        poolclass=StaticPool,
+        connect_args={"check_same_thread": False},
+        json_deserializer=_read_json,
     )
     _configure(engine, read_only=False)
     metadata.create_all(engine)
     return engine
+
+
+@lru_cache(maxsize=4096)
+def _read_json(stored: str) -> Any:
+    """A stored JSON value; equal ones are one object, which nobody may change."""
+    return json.loads(stored)
 
 
 def _quoted(path: Path) -> str:

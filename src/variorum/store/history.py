@@ -1,10 +1,9 @@
 """What changed between two generations."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from variorum.records.names import DocumentName
-from variorum.store.snapshot import ManifestRow, Snapshot
+from variorum.store.snapshot import ManifestRow, Snapshot, same_metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,4 @@ def _action(old: ManifestRow, new: ManifestRow) -> str:
         return "changed"
     if old.layout_id != new.layout_id:
         return "layout"
-    return "metadata" if _plain(old.metadata) != _plain(new.metadata) else ""
-
-
-def _plain(metadata: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
-    return {key: dict(value) for key, value in metadata.items()}
+    return "" if same_metadata(old.metadata, new.metadata) else "metadata"

@@ -1,6 +1,6 @@
 """Publishing: one transaction that inserts, closes and moves one pointer (invariant 5)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import (
@@ -21,6 +21,10 @@ from variorum.store import schema
 from variorum.store.conflict import insert_ignoring
 from variorum.store.engine import write_transaction
 from variorum.store.staging import Staging, staged_chunk, staged_document
+
+_SAME_REVISION = (schema.revision.c.tenant == staged_document.c.tenant) & (
+    schema.revision.c.sha256 == staged_document.c.sha256
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +56,10 @@ def publish(staging: Staging, publication: Publication) -> int:
     with write_transaction(connection):
         number = advance_head(connection, publication)
         _add_documents(connection, publication.collection_id)
-        _add_revisions(connection, staging.tenant)
-        _add_layouts(connection, staging.tenant, publication.recipe_id)
+        _add_revisions(connection)
+        _add_layouts(connection, publication.recipe_id)
         _close_rows(connection, number)
-        _open_rows(connection, staging.tenant, publication, number)
+        _open_rows(connection, publication, number)
         record_sources(connection, publication)
     return number
 
@@ -124,12 +128,14 @@ def record_sources(connection: Connection, publication: Publication) -> None:
         )
 
 
-def release_sources(connection: Connection, collection_id: int, names: Collection[str]) -> None:
-    """Let sources speak again that a restore holds, where nothing is published that would."""
-    held = schema.source.c.held_by_restore.is_(True)
-    mine = (schema.source.c.collection_id == collection_id) & schema.source.c.name.in_(names)
+def release_sources(connection: Connection, collection_id: int, names: Sequence[str]) -> None:
+    """Let sources speak again that a restore holds, without a publish."""
     with write_transaction(connection):
-        connection.execute(update(schema.source).where(mine, held).values(held_by_restore=False))
+        connection.execute(
+            update(schema.source)
+            .where(schema.source.c.collection_id == collection_id, schema.source.c.name.in_(names))
+            .values(held_by_restore=False)
+        )
 
 
 def _add_documents(connection: Connection, collection_id: int) -> None:
@@ -142,12 +148,10 @@ def _add_documents(connection: Connection, collection_id: int) -> None:
     connection.execute(insert_ignoring(connection, schema.document).from_select(columns, rows))
 
 
-def _add_revisions(connection: Connection, tenant: str) -> None:
-    known = select(literal(1)).where(
-        schema.revision.c.tenant == tenant, schema.revision.c.sha256 == staged_document.c.sha256
-    )
+def _add_revisions(connection: Connection) -> None:
+    known = select(literal(1)).where(_SAME_REVISION)
     rows = select(
-        literal(tenant),
+        staged_document.c.tenant,
         staged_document.c.sha256,
         staged_document.c.size_bytes,
         staged_document.c.content,
@@ -156,19 +160,16 @@ def _add_revisions(connection: Connection, tenant: str) -> None:
     connection.execute(insert_ignoring(connection, schema.revision).from_select(columns, rows))
 
 
-def _add_layouts(connection: Connection, tenant: str, recipe_id: int) -> None:
+def _add_layouts(connection: Connection, recipe_id: int) -> None:
     newest = connection.execute(select(func.coalesce(func.max(schema.layout.c.id), 0))).scalar_one()
     brings = (staged_document.c.layout_id.is_(None)) & (staged_document.c.laid_out_by.is_(None))
-    same_revision = (schema.revision.c.tenant == tenant) & (
-        schema.revision.c.sha256 == staged_document.c.sha256
-    )
     rows = (
         select(
             schema.revision.c.id,
             bindparam("recipe", recipe_id, type_=Integer),
             staged_document.c.content_type,
         )
-        .select_from(staged_document.join(schema.revision, same_revision))
+        .select_from(staged_document.join(schema.revision, _SAME_REVISION))
         .where(brings)
     )
     columns = ["revision_id", "recipe_id", "content_type"]
@@ -180,10 +181,11 @@ def _add_layouts(connection: Connection, tenant: str, recipe_id: int) -> None:
             staged_chunk.c.start,
             staged_chunk.c.end,
             staged_chunk.c.heading_path,
+            staged_chunk.c.prefix,
             schema.input_.c.id,
         )
         .select_from(
-            staged_document.join(schema.revision, same_revision)
+            staged_document.join(schema.revision, _SAME_REVISION)
             .join(
                 schema.layout,
                 (schema.layout.c.revision_id == schema.revision.c.id)
@@ -206,7 +208,7 @@ def _close_rows(connection: Connection, number: int) -> None:
     )
 
 
-def _open_rows(connection: Connection, tenant: str, publication: Publication, number: int) -> None:
+def _open_rows(connection: Connection, publication: Publication, number: int) -> None:
     rows = (
         select(
             bindparam("collection", publication.collection_id, type_=Integer),
@@ -222,7 +224,7 @@ def _open_rows(connection: Connection, tenant: str, publication: Publication, nu
                 (schema.document.c.source == staged_document.c.source)
                 & (schema.document.c.path == staged_document.c.path),
             )
-            .join(schema.revision, schema.revision.c.sha256 == staged_document.c.sha256)
+            .join(schema.revision, _SAME_REVISION)
             .join(
                 schema.layout,
                 (schema.layout.c.revision_id == schema.revision.c.id)
@@ -231,7 +233,6 @@ def _open_rows(connection: Connection, tenant: str, publication: Publication, nu
         )
         .where(
             schema.document.c.collection_id == publication.collection_id,
-            schema.revision.c.tenant == tenant,
             schema.layout.c.recipe_id == publication.recipe_id,
         )
     )
@@ -250,6 +251,9 @@ def register_recipe(
     connection: Connection, recipe: Recipe, identity: ModelIdentity, spec: str
 ) -> tuple[int, int]:
     """The ids of a recipe and a model, inserted where they are new. (recipe id, model id)."""
+    known = find_recipe(connection, recipe.fingerprint, identity.fingerprint)
+    if -1 not in known:
+        return known
     with write_transaction(connection):
         connection.execute(
             insert_ignoring(connection, schema.recipe),
@@ -281,6 +285,9 @@ def find_recipe(
 
 def register_collection(connection: Connection, tenant: str, name: str) -> int:
     """The id of a tenant's collection, inserted where it is new."""
+    known = find_collection(connection, tenant, name)
+    if known is not None:
+        return known
     with write_transaction(connection):
         connection.execute(
             insert_ignoring(connection, schema.collection), {"tenant": tenant, "name": name}

@@ -132,6 +132,7 @@ chunk = Table(
     Column("start", Integer, nullable=False),
     Column("end", Integer, nullable=False),
     Column("heading_path", JSON, nullable=False),
+    Column("prefix", String, nullable=False),
     Column("input_id", Integer, ForeignKey("input.id"), nullable=False),
     Index("chunk_input", "input_id"),
 )

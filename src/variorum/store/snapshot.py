@@ -1,18 +1,20 @@
 """Reading one generation: a pinned number, not a database snapshot (invariant 5)."""
 
+import json
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Engine, Select, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, or_, select
 
-from variorum.records.errors import NotFoundError
+from variorum.records.errors import DamagedError, NotFoundError
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.schema import (
@@ -26,11 +28,10 @@ from variorum.store.schema import (
     recipe,
     revision,
 )
-from variorum.store.vectors import VectorCache
+from variorum.store.vectors import VectorCache, VectorRows
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestRow:
+class ManifestRow(NamedTuple):
     """What one generation holds of one document."""
 
     id: int
@@ -42,11 +43,17 @@ class ManifestRow:
     content_type: str
     metadata: Mapping[str, Mapping[str, object]]
     recipe_id: int
+    from_generation: int
 
     @property
     def fields(self) -> dict[str, object]:
         """The user's metadata: the source's own, over what the document says of itself."""
         return {**self.metadata.get("document", {}), **self.metadata.get("source", {})}
+
+
+def same_metadata(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
+    """Whether two metadata are stored alike. Unlike `==`, tells 1 from true and from 1.0."""
+    return json.dumps(dict(old), sort_keys=True) == json.dumps(dict(new), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +141,7 @@ def manifest_query(collection_id: int) -> Select[Any]:
             layout.c.content_type,
             manifest.c.metadata,
             layout.c.recipe_id,
+            manifest.c.from_generation,
         )
         .select_from(
             manifest.join(document, document.c.id == manifest.c.document_id)
@@ -148,7 +156,7 @@ def read_manifest(connection: Connection, query: Select[Any]) -> list[ManifestRo
     """Run a `manifest_query`."""
     return [
         ManifestRow(identifier, document_id, DocumentName(source, path), *rest)
-        for identifier, document_id, source, path, *rest in connection.execute(query)
+        for identifier, document_id, source, path, *rest in connection.execute(query).all()
     ]
 
 
@@ -183,6 +191,25 @@ def generations(
     return [GenerationRow(*row) for row in connection.execute(query)]
 
 
+def inflated(packed: bytes, revision_id: int) -> bytes:
+    """The bytes of a revision from how they are stored.
+
+    Raises:
+        DamagedError: they are not what was stored.
+    """
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        raise DamagedError(
+            "a stored revision cannot be read",
+            kind="revision-damaged",
+            subject=f"revision {revision_id}",
+            expected="compressed bytes",
+            found=str(error),
+            remedy="run `variorum verify` to locate it, and restore the file from a backup",
+        ) from error
+
+
 class ContentCache:
     """The bytes of recently read revisions, by row id. Revisions never change, so neither do they.
 
@@ -195,14 +222,20 @@ class ContentCache:
         self._held: OrderedDict[int, bytes] = OrderedDict()
         self._size = 0
 
-    def content(self, connection: Connection, revision_id: int) -> bytes:
-        """The revision's bytes."""
+    def held(self, revision_id: int) -> bytes | None:
+        """The revision's bytes where they are here."""
         with self._lock:
             if revision_id in self._held:
                 self._held.move_to_end(revision_id)
-                return self._held[revision_id]
+            return self._held.get(revision_id)
+
+    def content(self, connection: Connection, revision_id: int) -> bytes:
+        """The revision's bytes."""
+        held = self.held(revision_id)
+        if held is not None:
+            return held
         query = select(revision.c.content).where(revision.c.id == revision_id)
-        content = zlib.decompress(connection.execute(query).scalar_one())
+        content = inflated(connection.execute(query).scalar_one(), revision_id)
         with self._lock:
             self._held[revision_id] = content
             self._size += len(content)
@@ -217,23 +250,24 @@ class Snapshot:
 
     def __init__(
         self,
-        engine: Engine,
+        connect: Callable[[], AbstractContextManager[Connection]],
         collection_id: int,
         row: GenerationRow,
         vectors: VectorCache,
         contents: ContentCache,
     ) -> None:
-        self._engine = engine
+        self._connect = connect
         self.collection_id = collection_id
         self.generation = row
         self._vectors = vectors
         self._contents = contents
+        self._all_rows = (-1, np.empty(0, np.intp))
 
     @cached_property
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
         query = manifest_query(self.collection_id).where(visible_at(self.generation.number))
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return {row.id: row for row in read_manifest(connection, query)}
 
     @cached_property
@@ -252,7 +286,7 @@ class Snapshot:
                 input_.c.model_id == self.generation.model_id,
             )
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             rows = connection.execute(query).fetchall()
         table = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 5)
         order = np.lexsort((table[:, 2], table[:, 1]))
@@ -260,22 +294,39 @@ class Snapshot:
 
     def vectors(self, input_ids: NDArray[np.int64]) -> tuple[Vectors, NDArray[np.intp]]:
         """A matrix of vectors and the row of each input in it."""
-        with self._engine.connect() as connection, connection.begin():
-            rows = self._vectors.rows(connection, input_ids)
-        return self._vectors.matrix, rows
+        if input_ids is self.places.input_ids:
+            return self._all_vectors()
+        found = self._vector_rows(input_ids)
+        return found.matrix, found.rows
+
+    def _all_vectors(self) -> tuple[Vectors, NDArray[np.intp]]:
+        loads, rows = self._all_rows
+        matrix = self._vectors.matrix_of(loads)
+        if matrix is None:
+            found = self._vector_rows(self.places.input_ids)
+            # The rows alone are kept: a matrix that has grown since must not live on here.
+            matrix, rows, self._all_rows = found.matrix, found.rows, (found.loads, found.rows)
+        return matrix, rows
+
+    def _vector_rows(self, input_ids: NDArray[np.int64]) -> VectorRows:
+        with self._connect() as connection, connection.begin():
+            return self._vectors.rows(connection, input_ids)
 
     def content(self, revision_id: int) -> bytes:
         """The bytes of a revision."""
-        with self._engine.connect() as connection, connection.begin():
+        held = self._contents.held(revision_id)
+        if held is not None:
+            return held
+        with self._connect() as connection, connection.begin():
             return self._contents.content(connection, revision_id)
 
-    def heading_path(self, layout_id: int, ordinal: int) -> tuple[str, ...]:
-        """The headings that a chunk stands under, outermost first."""
-        query = select(chunk.c.heading_path).where(
-            chunk.c.layout_id == layout_id, chunk.c.ordinal == ordinal
-        )
-        with self._engine.connect() as connection, connection.begin():
-            return tuple(connection.execute(query).scalar_one())
+    def heading_paths(self, chunks: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
+        """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
+        places = [{"layout": layout_id, "place": ordinal} for layout_id, ordinal in chunks]
+        with self._connect() as connection, connection.begin():
+            return [
+                tuple(connection.execute(_HEADING_PATH, place).scalar_one()) for place in places
+            ]
 
     def chunks_of(self, layout_id: int) -> list[tuple[int, int, tuple[str, ...]]]:
         """(start, end, heading path) of every chunk of a layout, in order."""
@@ -284,7 +335,7 @@ class Snapshot:
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             return [(row[0], row[1], tuple(row[2])) for row in connection.execute(query)]
 
     def earlier_revisions(self, row: ManifestRow) -> Iterator[tuple[int, str]]:
@@ -293,8 +344,20 @@ class Snapshot:
         Follows the document through generations without a gap, and through a rename that left its
         content unchanged.
         """
-        with self._engine.connect() as connection, connection.begin():
-            yield from _earlier(connection, self.collection_id, row.id)
+        yield row.revision_id, self._created_at[row.from_generation]
+        if row.from_generation > 1:  # Nothing ended with the first generation.
+            with self._connect() as connection, connection.begin():
+                yield from _earlier(connection, self.collection_id, row)
+
+    @cached_property
+    def _created_at(self) -> dict[int, str]:
+        """When each generation up to this one was published."""
+        query = select(generation.c.number, generation.c.created_at).where(
+            generation.c.collection_id == self.collection_id,
+            generation.c.number <= self.generation.number,
+        )
+        with self._connect() as connection, connection.begin():
+            return {row.number: row.created_at for row in connection.execute(query)}
 
     def find_revision(self, name: DocumentName, sha256_head: str) -> tuple[int, str, str]:
         """(revision id, SHA-256, content type) of any revision that history keeps of a document.
@@ -317,7 +380,7 @@ class Snapshot:
             )
             .order_by(manifest.c.from_generation.desc())
         )
-        with self._engine.connect() as connection, connection.begin():
+        with self._connect() as connection, connection.begin():
             found = connection.execute(query).first()
         if found is None:
             raise NotFoundError(
@@ -330,28 +393,40 @@ class Snapshot:
         return (found[0], found[1], found[2])
 
 
+# Built once: a hit asks several times, and building costs as much as running.
+_HEADING_PATH = select(chunk.c.heading_path).where(
+    chunk.c.layout_id == bindparam("layout"), chunk.c.ordinal == bindparam("place")
+)
+_PUBLISHED = select(
+    manifest.c.document_id,
+    manifest.c.revision_id,
+    manifest.c.from_generation,
+    generation.c.created_at,
+).join(
+    generation,
+    (generation.c.collection_id == manifest.c.collection_id)
+    & (generation.c.number == manifest.c.from_generation),
+)
+# The sum keeps SQLite off the index of visible rows: a generation may have ended many at once.
+_ENDED_THEN = _PUBLISHED.where(
+    manifest.c.collection_id + 0 == bindparam("collection"),
+    manifest.c.to_generation == bindparam("since"),
+)
+_SAME_DOCUMENT = _ENDED_THEN.where(manifest.c.document_id == bindparam("document"))
+_SAME_REVISION = _ENDED_THEN.where(manifest.c.revision_id == bindparam("revision"))
+
+
 def _earlier(
-    connection: Connection, collection_id: int, manifest_id: int
+    connection: Connection, collection_id: int, row: ManifestRow
 ) -> Iterator[tuple[int, str]]:
-    fields = (
-        manifest.c.document_id,
-        manifest.c.revision_id,
-        manifest.c.from_generation,
-        generation.c.created_at,
-    )
-    rows = select(*fields).join(
-        generation,
-        (generation.c.collection_id == manifest.c.collection_id)
-        & (generation.c.number == manifest.c.from_generation),
-    )
-    current = connection.execute(rows.where(manifest.c.id == manifest_id)).first()
-    while current is not None:
-        document_id, revision_id, since, created_at = current
+    document_id, revision_id, since = row.document_id, row.revision_id, row.from_generation
+    while True:
+        ended_then = {"collection": collection_id, "since": since}
+        found = (
+            connection.execute(_SAME_DOCUMENT, {**ended_then, "document": document_id}).first()
+            or connection.execute(_SAME_REVISION, {**ended_then, "revision": revision_id}).first()
+        )
+        if found is None:
+            return
+        document_id, revision_id, since, created_at = found
         yield revision_id, created_at
-        ended_then = rows.where(
-            manifest.c.collection_id == collection_id, manifest.c.to_generation == since
-        )
-        current = (
-            connection.execute(ended_then.where(manifest.c.document_id == document_id)).first()
-            or connection.execute(ended_then.where(manifest.c.revision_id == revision_id)).first()
-        )

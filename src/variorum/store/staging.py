@@ -32,7 +32,7 @@ from variorum.records.names import DocumentName
 from variorum.store.conflict import insert_ignoring
 from variorum.store.schema import chunk, input_, layout, manifest, vector
 from variorum.store.schema import revision as revision_table
-from variorum.store.snapshot import ManifestRow, manifest_query, read_manifest
+from variorum.store.snapshot import ManifestRow, inflated, manifest_query, read_manifest
 
 _temporary = MetaData()
 
@@ -40,6 +40,9 @@ staged_document = Table(
     "staged_document",
     _temporary,
     Column("id", Integer, primary_key=True),
+    # On the row, so that a join can only find its revision by tenant and hash together: given the
+    # tenant alone, SQLite walks through all of its revisions.
+    Column("tenant", String, nullable=False),
     Column("action", String, nullable=False),
     Column("source", String, nullable=False),
     Column("path", LargeBinary, nullable=False),
@@ -63,6 +66,7 @@ staged_chunk = Table(
     Column("start", Integer, nullable=False),
     Column("end", Integer, nullable=False),
     Column("heading_path", JSON, nullable=False),
+    Column("prefix", String, nullable=False),
     Column("key", LargeBinary, nullable=False),
     Index("staged_chunk_key", "key"),
     prefixes=["TEMPORARY"],
@@ -124,6 +128,11 @@ class Staging:
         with self.connection.begin():
             _temporary.drop_all(self.connection)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever staged."""
+        return not self._last_id
+
     def stage_removal(self, document: DocumentName, closes: int) -> None:
         """Stage that a document is gone from its source."""
         with self.connection.begin():
@@ -173,6 +182,7 @@ class Staging:
                 "start": piece.start,
                 "end": piece.end,
                 "heading_path": list(piece.heading_path),
+                "prefix": piece.prefix,
                 "key": key,
             }
             for ordinal, (piece, key) in enumerate(zip(chunks, keys, strict=True))
@@ -209,26 +219,41 @@ class Staging:
         """The stored bytes of a revision."""
         query = select(revision_table.c.content).where(revision_table.c.id == revision_id)
         with self.connection.begin():
-            return zlib.decompress(self.connection.execute(query).scalar_one())
+            return inflated(self.connection.execute(query).scalar_one(), revision_id)
 
-    def spans(self, layout_id: int) -> list[tuple[int, int]]:
-        """(start, end) of every chunk of a stored layout, in order."""
+    def chunks(self, layout_id: int) -> tuple[Chunk, ...]:
+        """Every chunk of a stored layout, in order."""
         query = (
-            select(chunk.c.start, chunk.c.end)
+            select(
+                chunk.c.start,
+                chunk.c.end,
+                input_.c.tokens,
+                chunk.c.heading_path,
+                chunk.c.prefix,
+            )
+            .join(input_, input_.c.id == chunk.c.input_id)
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
         with self.connection.begin():
-            return [(row.start, row.end) for row in self.connection.execute(query)]
+            rows = self.connection.execute(query).all()
+        return tuple(
+            Chunk(row.start, row.end, row.tokens, tuple(row.heading_path), row.prefix)
+            for row in rows
+        )
 
     def actions(self) -> dict[str, int]:
         """How many staged documents each action has."""
+        if self.is_empty:
+            return {}
         query = select(staged_document.c.action, func.count()).group_by(staged_document.c.action)
         with self.connection.begin():
             return {row.action: row[1] for row in self.connection.execute(query)}
 
     def forget_known_texts(self) -> None:
         """Drop the texts of inputs that have a vector: nothing will ask for them."""
+        if self.is_empty:
+            return
         with_vector = (
             select(input_.c.key)
             .join(vector, vector.c.input_id == input_.c.id)
@@ -330,7 +355,8 @@ class Staging:
 
     def _insert_document(self, **values: object) -> int:
         self._last_id += 1
-        self.connection.execute(insert(staged_document), [{"id": self._last_id, **values}])
+        row = {"id": self._last_id, "tenant": self.tenant, **values}
+        self.connection.execute(insert(staged_document), [row])
         return self._last_id
 
     def _stored_layout(self, staged: StagedRevision) -> int | None:
@@ -367,6 +393,7 @@ class Staging:
                 chunk.c.start,
                 chunk.c.end,
                 chunk.c.heading_path,
+                chunk.c.prefix,
                 input_.c.key,
             )
             .join(input_, input_.c.id == chunk.c.input_id)

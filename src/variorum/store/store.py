@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, event, select
+from sqlalchemy import Connection, Engine, bindparam, event, select
 
 from variorum.records.errors import ConflictError, NotFoundError, UnavailableError
 from variorum.store import schema
@@ -19,9 +19,17 @@ from variorum.store.engine import (
     require_known_format,
     require_store,
 )
-from variorum.store.publish import find_collection
 from variorum.store.snapshot import ContentCache, GenerationRow, Snapshot, generations
 from variorum.store.vectors import VectorCache
+
+_HEAD = (
+    select(schema.collection.c.id, schema.head.c.generation)
+    .outerjoin(schema.head, schema.head.c.collection_id == schema.collection.c.id)
+    .where(
+        schema.collection.c.tenant == bindparam("tenant"),
+        schema.collection.c.name == bindparam("name"),
+    )
+)
 
 
 class Store:
@@ -53,9 +61,10 @@ class Store:
             UnavailableError: its folder cannot be made.
         """
         with self._lock:
-            if self._engine is not None and (self._exists or not create):
+            wanted = create or self.path.is_file()
+            if self._engine is not None and (self._exists or not wanted):
                 return self._engine
-            if create or self.path.is_file():
+            if wanted:
                 self._make_folder()
                 self._engine = self._open()
                 self._exists = True
@@ -100,15 +109,9 @@ class Store:
 
     def head(self, tenant: str, name: str) -> tuple[int | None, int | None]:
         """(collection id, newest generation), each None where there is none yet."""
-        with self.connection() as connection:
-            collection_id = find_collection(connection, tenant, name)
-            if collection_id is None:
-                return None, None
-            query = select(schema.head.c.generation).where(
-                schema.head.c.collection_id == collection_id
-            )
-            with connection.begin():
-                return collection_id, connection.execute(query).scalar()
+        with self.connection() as connection, connection.begin():
+            found = connection.execute(_HEAD, {"tenant": tenant, "name": name}).first()
+        return (None, None) if found is None else (found.id, found.generation)
 
     def generations(self, collection_id: int) -> list[GenerationRow]:
         """Every published generation, oldest first."""
@@ -151,7 +154,7 @@ class Store:
         row = rows[0]
         with self._lock:
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
-            snapshot = Snapshot(self.engine(), collection_id, row, vectors, self._contents)
+            snapshot = Snapshot(self.connection, collection_id, row, vectors, self._contents)
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
             return self._snapshots.setdefault((collection_id, number), snapshot)
@@ -175,12 +178,15 @@ class Store:
         return sum(file.stat().st_size for file in self.folder.glob(f"{FILE_NAME}*"))
 
     def close(self) -> None:
-        """Release every connection."""
+        """Release every connection, and forget what was read: another store may stand here next."""
         with self._lock:
             if self._engine is not None:
                 self._engine.dispose()
                 self._engine = None
                 self._exists = False
+            self._contents = ContentCache()
+            self._vectors.clear()
+            self._snapshots.clear()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,17 @@ def unpack(data: bytes, dimensions: int) -> NDArray[np.float32]:
     )
 
 
+class VectorRows(NamedTuple):
+    """The row of each input in a matrix of every loaded vector, and the loads until then.
+
+    `rows` is intp[n], `matrix` float32[m, dimensions].
+    """
+
+    rows: NDArray[np.intp]
+    matrix: Vectors
+    loads: int
+
+
 class VectorCache:
     """Vectors of one model in memory, loaded when first asked for. Safe for many threads.
 
@@ -77,11 +88,12 @@ class VectorCache:
     def __init__(self, dimensions: int) -> None:
         self._dimensions = dimensions
         self._lock = threading.Lock()
+        self._loads = 0
         self._ids = np.empty(0, np.int64)
         self._matrix = np.empty((0, dimensions), np.float32)
 
-    def rows(self, connection: Connection, input_ids: NDArray[np.int64]) -> NDArray[np.intp]:
-        """The row in `matrix` of each input; loads those not yet here.
+    def rows(self, connection: Connection, input_ids: NDArray[np.int64]) -> VectorRows:
+        """Where the vector of each input stands; loads those not yet here.
 
         Raises:
             DamagedError: an input has no vector.
@@ -90,12 +102,13 @@ class VectorCache:
             missing = np.setdiff1d(input_ids, self._ids)
             if missing.size:
                 self._load(connection, missing)
-            return np.searchsorted(self._ids, input_ids)
+                self._loads += 1
+            return VectorRows(np.searchsorted(self._ids, input_ids), self._matrix, self._loads)
 
-    @property
-    def matrix(self) -> Vectors:
-        """Every loaded vector: float32[n, dimensions]; rows are those `rows` speaks of."""
-        return self._matrix
+    def matrix_of(self, loads: int) -> Vectors | None:
+        """The matrix, where no vector was loaded since `loads`: rows of then are good in it."""
+        with self._lock:
+            return self._matrix if loads == self._loads else None
 
     def _load(self, connection: Connection, missing: NDArray[np.int64]) -> None:
         loaded = list(_read(connection, missing, self._dimensions))

@@ -1,5 +1,6 @@
 """One source's listing against what the parent generation holds of it."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ from variorum.records.names import DocumentName
 from variorum.records.protocols import Listed, Skipped, Source
 from variorum.records.reports import Held, SkippedPath
 from variorum.records.text import Revision
-from variorum.store.snapshot import ManifestRow
+from variorum.store.snapshot import ManifestRow, same_metadata
 
 SHRINK_SHARE = 0.5
 SHRINK_DOCUMENTS = 10
@@ -66,25 +67,28 @@ class Comparison:
             self.skipped.append(SkippedPath(name, entry.reason, entry.detail))
 
     def _compare(self, entry: Listed) -> Found | None:
-        name = DocumentName(self.source.name, entry.path)
         row = self.rows.get(entry.path)
         try:
             content = self.source.read(entry)
         except UnavailableError as error:
-            self.hold(Held(name, error.kind, message=error.message), row)
+            self.hold(Held(self._name(entry), error.kind, message=error.message), row)
             return None
-        revision = Revision(content, entry.content_type)
-        if row is not None and self._same(row, revision, entry):
+        sha256 = hashlib.sha256(content).hexdigest()
+        if row is not None and self._same(row, sha256, entry):
             self.unchanged += 1
             return None
-        return Found(name, revision, entry.metadata, row)
+        revision = Revision(content, entry.content_type, sha256)
+        return Found(self._name(entry), revision, entry.metadata, row)
 
-    def _same(self, row: ManifestRow, revision: Revision, entry: Listed) -> bool:
+    def _name(self, entry: Listed) -> DocumentName:
+        return DocumentName(self.source.name, entry.path)
+
+    def _same(self, row: ManifestRow, sha256: str, entry: Listed) -> bool:
         return (
-            row.sha256 == revision.sha256
-            and row.content_type == revision.content_type
+            row.sha256 == sha256
+            and row.content_type == entry.content_type
             and row.recipe_id == self.recipe_id
-            and row.metadata.get("source", {}) == dict(entry.metadata)
+            and same_metadata(row.metadata.get("source", {}), entry.metadata)
         )
 
     def hold(self, held: Held, row: ManifestRow | None) -> None:

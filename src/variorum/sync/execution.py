@@ -95,9 +95,9 @@ def _execute(plan: Plan, clock: Clock) -> Report:
 
 
 def _release(plan: Plan) -> None:
-    """A consent to release holds also where nothing is published; a publish releases by itself."""
+    """A yes to `release` holds also where there is nothing to publish."""
     if plan.target.consent.release and plan.collection_id is not None:
-        release_sources(plan.staging.connection, plan.collection_id, set(plan.target.roots))
+        release_sources(plan.staging.connection, plan.collection_id, list(plan.target.roots))
 
 
 def _require_budget(plan: Plan) -> None:
@@ -128,7 +128,7 @@ class _Run:
 
     def embed(self) -> None:
         """Embed every input that has no vector; hold the documents whose input is rejected."""
-        started = perf_counter()
+        started = self.flushed_at = perf_counter()
         total = self.plan.report.tokens.embed
         self.plan.target.progress("embed", 0, total)
         rejected: list[Rejected[StagedInput]] = []

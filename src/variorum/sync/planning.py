@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from variorum.chunking import lay_out
+from variorum.chunking import lay_out, render
 from variorum.formats import BinaryContentError, UndecodableError, decode, parse
 from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
@@ -16,7 +16,7 @@ from variorum.records.reports import (
     Report,
     SkippedPath,
 )
-from variorum.records.text import Revision, Span, Structure, Text
+from variorum.records.text import Revision, Structure, Text
 from variorum.store.counting import count_plan, planned_documents
 from variorum.store.publish import find_recipe
 from variorum.store.snapshot import ManifestRow
@@ -37,6 +37,7 @@ class Plan:
     parent: int | None
     comparisons: list[Comparison]
     report: Report = field(init=False)
+    withdrawn: list[Held] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
     def documents(self) -> Iterator[PlannedDocument]:
@@ -46,9 +47,15 @@ class Plan:
     def withdraw(self, document: DocumentName, held: Held) -> None:
         """Hold a document whose input the model rejected, and count the plan again."""
         self.staging.withdraw(document)
-        comparison = next(c for c in self.comparisons if c.source.name == document.source)
-        comparison.hold(held, comparison.rows.get(document.path))
+        if all(other.document != document for other in self.held):
+            self.withdrawn.append(held)
         self.count()
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        """Documents held by their listing, then those held by the model."""
+        listed = (held for comparison in self.comparisons for held in comparison.held)
+        return (*listed, *self.withdrawn)
 
     def count(self) -> None:
         """Count the staged rows into `report`."""
@@ -63,13 +70,13 @@ class Plan:
                 changed=actions.get("changed", 0),
                 unchanged=sum(comparison.unchanged for comparison in self.comparisons),
                 removed=actions.get("removed", 0),
-                held=sum(len(comparison.held) for comparison in self.comparisons),
+                held=len(self.held),
             ),
             inputs=counts.inputs,
             tokens=counts.tokens,
             recompute_fraction=counts.recompute_fraction,
             embedded_fraction=counts.embedded_fraction,
-            held=tuple(held for c in self.comparisons for held in c.held),
+            held=self.held,
             skipped=tuple(skipped for c in self.comparisons for skipped in c.skipped),
             elapsed_s=perf_counter() - self.started,
         )
@@ -202,5 +209,6 @@ def _previous(staging: Staging, recipe: Recipe, row: ManifestRow | None) -> Prev
         return None
     content = staging.content(row.revision_id)
     old = decode(Revision(content, row.content_type, row.sha256))
-    spans = tuple(Span(start, end) for start, end in staging.spans(row.layout_id))
-    return PreviousLayout(old.characters, spans)
+    chunks = staging.chunks(row.layout_id)
+    inputs = (render(one.prefix, old.characters[one.start : one.end]) for one in chunks)
+    return PreviousLayout(old.characters, Layout(chunks, tuple(inputs)))

@@ -73,8 +73,9 @@ def _check_layout(layout: StoredLayout) -> Iterator[Finding]:
 
 def _key(layout: StoredLayout, chunk: StoredChunk, text: Text) -> bytes:
     slice_ = text.characters[chunk.start : chunk.end]
-    recorded = render(layout.heading_depth, chunk.heading_path, slice_)
-    return input_key(layout.tenant, layout.model_fingerprint, "passage", recorded)
+    return input_key(
+        layout.tenant, layout.model_fingerprint, "passage", render(chunk.prefix, slice_)
+    )
 
 
 def _uncovered(layout: StoredLayout, text: Text) -> str:

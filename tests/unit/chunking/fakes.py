@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from variorum.records.layout import PreviousLayout, Recipe
 from variorum.records.protocols import Role
-from variorum.records.text import Block, BlockKind, Span, Structure
+from variorum.records.text import Block, BlockKind, Structure
 
 ATOM = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
@@ -72,7 +72,7 @@ def recipe(chunker: str, *, planner: bool = False, heading_depth: int = 0) -> Re
 
 
 def previous(text: str, layout) -> PreviousLayout:
-    return PreviousLayout(text, tuple(Span(chunk.start, chunk.end) for chunk in layout.chunks))
+    return PreviousLayout(text, layout)
 
 
 def structure_of(text: str) -> Structure:

@@ -3,7 +3,8 @@
 import pytest
 
 from unit.chunking.fakes import Bytes, FakeSizer, previous, recipe, structure_of
-from variorum.chunking import lay_out, render
+from variorum.chunking import lay_out
+from variorum.chunking.render import heading_prefix
 from variorum.records.errors import InputError
 from variorum.records.layout import Layout
 from variorum.records.text import Structure
@@ -37,10 +38,10 @@ def test_an_input_is_the_slice_trimmed_with_its_line_ends_folded_and_nothing_els
 
 def test_the_prefix_holds_the_innermost_titles_and_a_blank_line():
     path = ("Guide", "", "Install", "Linux")
-    assert render(2, path, "text") == "Install > Linux\n\ntext"
-    assert render(3, path, "text") == "Install > Linux\n\ntext"
-    assert render(0, path, " text ") == "text"
-    assert render(2, (), "text") == "text"
+    assert heading_prefix(2, path) == "Install > Linux\n\n"
+    assert heading_prefix(3, path) == "Install > Linux\n\n"
+    assert heading_prefix(0, path) == ""
+    assert heading_prefix(2, ()) == ""
 
 
 def test_a_chunk_stands_under_the_heading_of_its_first_filled_character():
@@ -77,14 +78,7 @@ def test_inputs_of_the_old_layout_are_not_counted_again():
     first = lay_out(ARTICLE, structure_of(ARTICLE), planned, FakeSizer())
     edited = ARTICLE.replace("Sentence 5 4 has words.", "A new sentence was put here.")
     sizer = FakeSizer()
-    lay_out(
-        edited,
-        structure_of(edited),
-        planned,
-        sizer,
-        previous(ARTICLE, first),
-        previous_layout=first,
-    )
+    lay_out(edited, structure_of(edited), planned, sizer, previous(ARTICLE, first))
     assert sizer.calls[0] == 1
     assert sizer.calls[1] <= 3
 

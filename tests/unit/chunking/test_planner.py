@@ -41,9 +41,7 @@ def relaid(old, new, spec, depth=0):
     """(new inputs that are not old, first layout, second layout)."""
     planned = recipe(spec, planner=True, heading_depth=depth)
     first = lay_out(old, structure_of(old), planned, FakeSizer())
-    second = lay_out(
-        new, structure_of(new), planned, FakeSizer(), previous(old, first), previous_layout=first
-    )
+    second = lay_out(new, structure_of(new), planned, FakeSizer(), previous(old, first))
     return [one for one in second.inputs if one not in first.inputs], first, second
 
 

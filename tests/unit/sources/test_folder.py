@@ -144,14 +144,14 @@ def test_a_file_that_keeps_changing_is_not_read_torn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "a.md", "one")
-    real_read = os.read
+    real_read = os.pread
 
-    def growing(descriptor: int, size: int) -> bytes:
+    def growing(descriptor: int, size: int, offset: int) -> bytes:
         with path.open("a") as stream:
             stream.write("more")
-        return real_read(descriptor, size)
+        return real_read(descriptor, size, offset)
 
-    monkeypatch.setattr(beneath_module.os, "read", growing)
+    monkeypatch.setattr(beneath_module.os, "pread", growing)
     with pytest.raises(UnavailableError) as caught:
         FolderSource("s", tmp_path).read(Listed(b"a.md", "text/markdown", 3))
     assert caught.value.kind == "changing-file"
@@ -181,10 +181,10 @@ def test_an_ignore_file_that_cannot_be_read_breaks_the_listing_off(
     write(tmp_path / "a.md")
     write(tmp_path / ".gitignore", "a.md")
 
-    def denied(descriptor: int, size: int) -> bytes:
+    def denied(descriptor: int, size: int, offset: int) -> bytes:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(beneath_module.os, "read", denied)
+    monkeypatch.setattr(beneath_module.os, "pread", denied)
     with pytest.raises(UnavailableError, match="gitignore"):
         list(FolderSource("s", tmp_path).list())
 

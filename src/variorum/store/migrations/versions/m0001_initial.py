@@ -113,6 +113,7 @@ def _create_inputs() -> None:
         sa.Column("start", sa.Integer, nullable=False),
         sa.Column("end", sa.Integer, nullable=False),
         sa.Column("heading_path", sa.JSON, nullable=False),
+        sa.Column("prefix", sa.String, nullable=False),
         sa.Column("input_id", sa.Integer, sa.ForeignKey("input.id"), nullable=False),
     )
     op.create_index("chunk_input", "chunk", ["input_id"])

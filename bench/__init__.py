@@ -1,0 +1,1 @@
+"""Studies of what the index costs, each a ratio or a count measured in one run."""

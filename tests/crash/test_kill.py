@@ -1,0 +1,105 @@
+"""SIGKILL at random moments of a real process."""
+
+import os
+import random
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection
+
+from dying import Slow, copy_of, run_and_kill
+from variorum.store.vectors import NewVector, Precision, record_vectors
+from variorum.sync import execution
+from workbench import Bench, document, key_of, vectors_stored, words
+
+SECTIONS = 40
+QUERY = words("part3", 4)
+
+
+def prepared(home: Path) -> Bench:
+    bench = Bench(home)
+    bench.write({"old.md": document("Part3", "Gone"), "kept.md": document("Kept")})
+    bench.sync()
+    parts = [f"Part{n}" for n in range(SECTIONS)]
+    bench.write({f"{n}.md": document(*parts[n : n + 4]) for n in range(0, SECTIONS, 4)})
+    bench.remove("old.md")
+    return bench
+
+
+@contextmanager
+def logged_vectors(log: Path) -> Iterator[None]:
+    """Note in `log` the key of every vector once its transaction is over."""
+
+    def record(
+        connection: Connection, model: int, vectors: Sequence[NewVector], precision: Precision
+    ) -> None:
+        record_vectors(connection, model, vectors, precision)
+        with log.open("a") as file:
+            file.writelines(f"{vector.key.hex()}\n" for vector in vectors)
+            file.flush()
+            os.fsync(file.fileno())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execution, "record_vectors", record)
+        yield
+
+
+def work(bench: Bench, log: Path) -> None:
+    """A sync with a slow embedder that keeps a log of what it recorded."""
+    bench.embedder = Slow(0.004)
+    with logged_vectors(log):
+        bench.sync()
+
+
+def answer(bench: Bench) -> list[tuple[str, float]]:
+    with bench.open() as index:
+        return [(str(hit.citation), hit.score) for hit in index.search(QUERY, 5).hits]
+
+
+def kill_and_check(base: Bench, home: Path, after_s: float, whole: Bench) -> bool:
+    """One victim; whether it died before it published."""
+    victim, log = copy_of(base, home), home.parent / f"{home.name}.log"
+    log.touch()
+    run_and_kill(lambda: work(victim, log), after_s)
+    logged = {bytes.fromhex(line) for line in log.read_text().split() if len(line) == 64}
+    recorded = vectors_stored(victim.store)
+    assert logged <= set(recorded), "a finished vector is lost"
+    stored = victim.stored()
+    assert stored.plain() in (base.stored().plain(), whole.stored().plain())
+    died = stored.generation == 1
+    assert answer(victim) == answer(base if died else whole)
+    report, asked = victim.sync()
+    assert report.generation == (2 if died else None)
+    assert not {key_of(victim.embedder, text) for text in asked} & set(recorded)
+    assert len(asked) + len(recorded) == len(vectors_stored(whole.store))
+    assert victim.stored().plain() == whole.stored().plain()
+    with victim.open() as index:
+        assert index.verify() == []
+    return died
+
+
+def kills(tmp_path: Path, count: int) -> None:
+    base = prepared(tmp_path / "base")
+    whole = copy_of(base, tmp_path / "whole")
+    started = time.perf_counter()
+    assert run_and_kill(lambda: work(whole, tmp_path / "whole.log"), 60) == 0
+    length_s = time.perf_counter() - started
+    moments = random.Random(1)
+    died = [
+        kill_and_check(base, tmp_path / f"victim-{n}", moments.uniform(0, length_s), whole)
+        for n in range(count)
+    ]
+    assert any(died)
+    assert answer(base) != answer(whole)
+
+
+def test_a_killed_sync_loses_nothing_that_it_recorded(tmp_path: Path) -> None:
+    kills(tmp_path, 20)
+
+
+@pytest.mark.long
+def test_a_sync_killed_at_many_moments_loses_nothing_that_it_recorded(tmp_path: Path) -> None:
+    kills(tmp_path, 80)

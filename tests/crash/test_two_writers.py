@@ -1,0 +1,142 @@
+"""Two writers at the same moment: one publishes, the other plans again or says that it is busy."""
+
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from dying import FORK, copy_of
+from variorum.records.errors import BusyError, ConflictError, VariorumError
+from workbench import Bench, Recorder, document, promise, vectors_stored
+
+ROUNDS = 20
+
+
+def edited(home: Path) -> Bench:
+    """One generation, and changes that the next one publishes."""
+    bench = Bench(home)
+    bench.write({f"{n}.md": document(f"A{n}", f"B{n}") for n in range(6)})
+    bench.sync()
+    bench.write({f"{n}.md": document(f"A{n}", f"C{n}") for n in range(0, 6, 2)})
+    bench.remove("1.md")
+    return bench
+
+
+def sync_at_once(bench: Bench, gate: object, outcomes: object) -> None:
+    """Wait for the other writer, sync, and hand over what came of it."""
+    gate.wait()  # type: ignore[attr-defined]
+    try:
+        with bench.open(embedder=Recorder()) as index:
+            outcome = f"published {index.sync().generation}"
+    except VariorumError as error:
+        outcome = error.kind if isinstance(error, BusyError | ConflictError) else repr(error)
+    outcomes.put(outcome)  # type: ignore[attr-defined]
+
+
+def race_of_processes(bench: Bench, writers: int = 2) -> Counter[str]:
+    gate, outcomes = FORK.Barrier(writers), FORK.Queue()
+    processes = [
+        FORK.Process(target=sync_at_once, args=(bench, gate, outcomes)) for _ in range(writers)
+    ]
+    for process in processes:
+        process.start()
+    found = Counter(outcomes.get(timeout=60) for _ in processes)
+    for process in processes:
+        process.join()
+    return found
+
+
+def check_outcome(bench: Bench, whole: Bench, outcomes: Counter[str]) -> None:
+    number = whole.stored().generation
+    assert outcomes[f"published {number}"] == 1, outcomes
+    allowed = {f"published {number}", "published None", "store-busy", "generation-conflict"}
+    assert set(outcomes) <= allowed
+    assert bench.stored().generation == number
+    assert bench.stored().plain() == whole.stored().plain()
+    assert vectors_stored(bench.store) == vectors_stored(whole.store)
+    with bench.open() as index:
+        assert index.verify() == []
+
+
+def test_two_processes_that_sync_the_same_edit_publish_it_once(tmp_path: Path) -> None:
+    base = edited(tmp_path / "base")
+    whole = copy_of(base, tmp_path / "whole")
+    whole.sync()
+    for turn in range(ROUNDS):
+        bench = copy_of(base, tmp_path / f"race-{turn}")
+        check_outcome(bench, whole, race_of_processes(bench))
+
+
+def test_two_processes_that_make_the_same_store_publish_it_once(tmp_path: Path) -> None:
+    base = Bench(tmp_path / "base")
+    base.write({"a.md": document("One", "Two"), "b.md": document("Three")})
+    whole = copy_of(base, tmp_path / "whole")
+    whole.sync()
+    for turn in range(ROUNDS // 2):
+        bench = copy_of(base, tmp_path / f"race-{turn}")
+        check_outcome(bench, whole, race_of_processes(bench))
+
+
+def test_a_writer_that_loses_plans_again_and_publishes_what_is_left(tmp_path: Path) -> None:
+    """Another sync publishes while this one embeds."""
+    bench = edited(tmp_path / "base")
+    other = Bench(bench.home)
+
+    class Overtaken(Recorder):
+        def embed(self, inputs, role="passage"):  # type: ignore[no-untyped-def]
+            if role == "passage" and not self.calls:
+                other.sync()
+                bench.write({"late.md": document("Late")})
+            return super().embed(inputs, role)
+
+    bench.embedder = Overtaken()
+    report, asked = bench.sync()
+    assert report.generation == 3
+    assert report.documents.added == 1
+    assert len(asked) == len(set(asked)) == 4
+    assert "docs:late.md" in bench.stored().documents
+
+
+def test_a_writer_that_always_loses_says_so_and_publishes_nothing(tmp_path: Path) -> None:
+    bench = edited(tmp_path / "base")
+    other = Bench(bench.home)
+
+    class AlwaysOvertaken(Recorder):
+        def embed(self, inputs, role="passage"):  # type: ignore[no-untyped-def]
+            if role == "passage":
+                other.write({"z.md": document(f"Z{other.stored().generation}")})
+                other.sync()
+                bench.write({"y.md": document(f"Y{other.stored().generation}")})
+            return super().embed(inputs, role)
+
+    bench.embedder = AlwaysOvertaken()
+    with bench.open() as index, pytest.raises(ConflictError) as lost:
+        index.sync()
+    assert lost.value.kind == "generation-conflict"
+    bench.embedder = Recorder()
+    report, asked = bench.sync()
+    assert report.documents.changed == 1
+    assert len(asked) in (0, 1)
+    with bench.open() as index:
+        assert index.verify() == []
+
+
+def test_two_collections_are_written_side_by_side(tmp_path: Path) -> None:
+    tables = "".join(f'[collections.{name}]\nsources = ["docs"]\n' for name in ("p", "q"))
+    bench = Bench(tmp_path, collections=tables)
+    bench.write({f"{n}.md": document(f"A{n}", f"B{n}") for n in range(6)})
+    reports: dict[str, object] = {}
+
+    def run(name: str) -> None:
+        with bench.open(collection=name, embedder=Recorder()) as index:
+            reports[name] = promise(index.sync())["documents"]
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in ("p", "q")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert reports["p"] == reports["q"]
+    assert bench.stored("p").plain() == bench.stored("q").plain()
+    assert len(vectors_stored(bench.store)) == 12
