@@ -15,9 +15,9 @@ from types import ModuleType
 import pytest
 
 import variorum
-from docs.pages import PYTHON, README, TUTORIAL, Step, blocks, steps
-from surface.workplace import LEAVE, MODEL, TRAVEL, Workplace
+from pages import PYTHON, README, TUTORIAL, Step, blocks, steps
 from variorum.embedding import embedder_from_spec
+from workplace import LEAVE, MODEL, TRAVEL, Workplace
 
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "DATE"),

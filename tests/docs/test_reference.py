@@ -9,8 +9,8 @@ import click
 import pytest
 
 import variorum
-from docs.pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
-from surface.shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
+from json_shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
+from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
 from variorum.embedding.registry import embedder_from_spec

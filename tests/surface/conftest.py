@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from surface.workplace import LEAVE, TRAVEL, Workplace
+from workplace import LEAVE, TRAVEL, Workplace
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from surface.shapes import ERROR_SHAPE, SHAPES, shape
-from surface.workplace import LEAVE, Workplace
+from json_shapes import ERROR_SHAPE, SHAPES, shape
+from workplace import LEAVE, Workplace
 
 
 def found_shape(place: Workplace, *arguments: str) -> set[str]:

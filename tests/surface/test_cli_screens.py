@@ -13,10 +13,10 @@ import click
 import pytest
 from rich.cells import cell_len
 
-from surface.workplace import LEAVE, Workplace
 from variorum.records.errors import BugError
 from variorum.surfaces.cli import reading
 from variorum.surfaces.cli.app import run, variorum
+from workplace import LEAVE, Workplace
 
 COMMANDS = sorted(variorum.commands)
 SHARED_OPTIONS = ("--json", "--store", "--config", "--collection", "-q, --quiet")
@@ -264,7 +264,7 @@ def test_the_module_runs_as_a_program(tmp_path: Path) -> None:
 
 
 def test_the_demo_runs_and_leaves_what_it_is_asked_to_leave(place: Workplace) -> None:
-    from surface.workplace import MODEL
+    from workplace import MODEL
 
     screen = place.done("demo", "--keep", "kept", "--model", MODEL).out
     assert screen.count("$ variorum search") == 4

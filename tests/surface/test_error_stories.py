@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from surface.workplace import LEAVE, MODEL, Result, Workplace
 from variorum.embedding.hashing import HashingEmbedder
 from variorum.records.errors import InputRejectedError
 from variorum.records.protocols import Role, Vectors
 from variorum.store import engine
+from workplace import LEAVE, MODEL, Result, Workplace
 
 
 def assert_story(result: Result, code: int, subject: str, message: str, remedy: str) -> None:

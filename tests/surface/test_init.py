@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from surface.workplace import LEAVE, MODEL, Workplace
 from variorum.door.config import load_config, template
+from workplace import LEAVE, MODEL, Workplace
 
 COMMENTED = re.findall(r"^# (\w+ = .*)$", template("docs"), re.MULTILINE)
 

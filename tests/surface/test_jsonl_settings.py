@@ -2,7 +2,7 @@
 
 import json
 
-from surface.workplace import Workplace
+from workplace import Workplace
 
 LINES = [
     {"id": "short", "text": "parental leave", "metadata": {"owner": "People"}},

@@ -1,6 +1,6 @@
 """A restore holds its sources until they are released."""
 
-from surface.workplace import Workplace
+from workplace import Workplace
 
 
 def test_a_held_source_says_how_to_release_it(revised: Workplace) -> None:
