@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 MAX_NESTING: Final = 100
 """Levels of definitions, and of statements inside statements, that are followed."""
-_END_OF_ROW: Final = re.compile(rb"[\s;,)\]}]*(?:$|//|#|/\*)")
-_AFTER_LEAD: Final = b" \t\r\f\v:"
+_END_OF_ROW: Final = re.compile(rb"[ \t\r\f\v;,)\]}]*(?:\n|\Z|//|#|/\*)")
+_AFTER_LEAD: Final = re.compile(rb"[ \t\r\f\v:]*(\n|\Z)?")
 _NOWHERE: Final = -1
 
 
@@ -167,12 +167,12 @@ class _Reader:
 
     def _lead(self, node: "Node", row: int, last: int) -> None:
         """Mark the rows of a comment or the like; what follows it on its row stands there too."""
-        rest = self._source.rest_of_row(node.end_byte)
-        if node.end_point.column == 0 or not rest.strip(_AFTER_LEAD):
+        after = _AFTER_LEAD.match(self._source.content, node.end_byte)
+        if after is None or node.end_point.column == 0 or after[1] is not None:
             self._mark(row, last, RowKind.LEAD)
         else:
             self._mark(row, last - 1, RowKind.LEAD)
-            self._indents[last] = node.end_point.column + len(rest) - len(rest.lstrip())
+            self._indents[last] = node.end_point.column + len(after[0])
 
     def _mark(self, row: int, last: int, kind: RowKind) -> None:
         for each in range(row, last + 1):
@@ -208,7 +208,7 @@ class _Reader:
         return row
 
     def _ends_row(self, node: "Node") -> bool:
-        return _END_OF_ROW.match(self._source.rest_of_row(node.end_byte)) is not None
+        return _END_OF_ROW.match(self._source.content, node.end_byte) is not None
 
     def _enter(self, depth: int, kind: str) -> None:
         level = self._bodies[-1].level if self._bodies else 0

@@ -47,11 +47,6 @@ class Source:
         """Characters in the rows from `first` up to `end`."""
         return self.starts[end] - self.starts[first]
 
-    def rest_of_row(self, byte: int) -> bytes:
-        """What follows a byte on its row."""
-        end = self.content.find(b"\n", byte)
-        return self.content[byte : len(self.content) if end < 0 else end]
-
     def positions(self, places: Iterable[Place]) -> list[int]:
         """The places, given in order, as offsets in the text. Linear in the rows they are on."""
         found: list[int] = []
