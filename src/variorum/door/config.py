@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -255,11 +255,15 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
         kind=kind,
         root=(base / Path(given).expanduser()).absolute(),
         recorded_root=given,
-        include=table.strings("include"),
-        exclude=table.strings("exclude"),
         max_bytes=max_bytes,
-        ignore_files=table.take("ignore_files", bool, True),
     )
+    if kind == "folder":
+        source = replace(
+            source,
+            include=table.strings("include"),
+            exclude=table.strings("exclude"),
+            ignore_files=table.take("ignore_files", bool, True),
+        )
     table.finish()
     return source
 
@@ -328,7 +332,7 @@ spec = "e5-small"             # multilingual-e5-small, runs offline; or hashing(
 # usd_per_million_tokens = 0.02   # what `variorum plan` prices tokens at
 
 [chunking]
-chunker = "anchored"          # or anchored(min_tokens=…, max_tokens=…), recursive(…), fixed(…)
+chunker = "anchored"          # or fixed(max_tokens=304), recursive(max_tokens=400), and so on
 planner = true                # keep old boundaries where that saves embedding
 heading_depth = 0             # headings put before the text for embedding; 0 for none
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from variorum.chunking import chunker_from_spec, lay_out
 from variorum.door.index import Index
 from variorum.formats import decode, parse
-from variorum.records.errors import NotFoundError, UnavailableError
+from variorum.records.errors import InputError, NotFoundError, UnavailableError
 from variorum.records.layout import Layout, PreviousLayout, Recipe
 from variorum.records.text import Revision, Text
 from variorum.sources.naming import content_type_of
@@ -99,7 +99,11 @@ def _cut(
     path: Path, recipe: Recipe, settings: Settings, previous: PreviousLayout | None
 ) -> tuple[Text, Layout]:
     content_type = content_type_of(str(path).encode())
-    text = decode(Revision(_read(path), content_type))
+    try:
+        text = decode(Revision(_read(path), content_type))
+    except InputError as error:
+        error.subject = str(path)
+        raise
     structure = parse(text, content_type)
     return text, lay_out(text.characters, structure, recipe, settings.embedder, previous)
 

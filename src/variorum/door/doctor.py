@@ -13,7 +13,7 @@ from typing import Literal
 
 from variorum.chunking import chunker_from_spec
 from variorum.door.config import CollectionConfig, Config
-from variorum.records.errors import VariorumError
+from variorum.records.errors import UnavailableError, VariorumError
 from variorum.records.protocols import Embedder
 from variorum.store.engine import FILE_NAME, refuse_network_file_system
 from variorum.store.store import Store
@@ -94,7 +94,14 @@ def _store(folder: Path) -> str:
     refuse_network_file_system(folder)
     existing = _existing(folder)
     if not os.access(existing, os.W_OK):
-        return f"{existing} cannot be written"
+        raise UnavailableError(
+            f"{existing} cannot be written",
+            kind="store-not-writable",
+            subject=str(existing),
+            expected="a folder that this user may write",
+            found="one that only others may",
+            remedy="check its permissions, or name another folder with --store",
+        )
     if not (folder / FILE_NAME).is_file():
         return f"none yet at {folder}"
     store = Store(folder)

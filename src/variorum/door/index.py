@@ -354,7 +354,7 @@ class Index:
 
 def _build(config: SourceConfig) -> Source:
     if config.kind == "jsonl":
-        return JsonLinesSource(config.name, config.root)
+        return JsonLinesSource(config.name, config.root, config.max_bytes)
     options: dict[str, object] = {
         "exclude": config.exclude,
         "max_bytes": config.max_bytes,

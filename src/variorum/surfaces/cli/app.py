@@ -14,14 +14,18 @@ INTERRUPTED = 130
 
 
 @click.group(
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 2 fix the input, 3 published but some documents are held, "
     "4 not found, 5 conflict: confirm or plan again, 6 busy: wait, 7 unavailable: mend and try "
-    "again, 8 damaged: see `variorum verify`, 9 unsupported, 70 a bug.",
+    "again, 8 damaged: see `variorum verify`, 9 unsupported, 70 a bug, 130 interrupted.",
 )
 @click.version_option(package_name="variorum")
-def variorum() -> None:
+@click.pass_context
+def variorum(context: click.Context) -> None:
     """The retrieval index for documents that keep changing."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 for command in (
@@ -41,17 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code; never raises, never shows a traceback."""
-    as_json = "--json" in arguments
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    as_json = "--json" in options
     try:
         result = variorum.main(args=arguments, prog_name="variorum", standalone_mode=False)
     except VariorumError as error:
         return _failed(error, as_json=as_json)
     except click.Abort:
-        return _interrupted()
+        return _interrupted(as_json=as_json)
     except click.ClickException as error:
         return _failed(_usage_error(error), as_json=as_json)
     except KeyboardInterrupt:
-        return _interrupted()
+        return _interrupted(as_json=as_json)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -67,8 +72,10 @@ def _failed(error: VariorumError, *, as_json: bool) -> int:
     return error.exit_code
 
 
-def _interrupted() -> int:
-    click.echo("Interrupted. Nothing was published; finished vectors are kept.", err=True)
+def _interrupted(*, as_json: bool) -> int:
+    message = "interrupted: nothing was published, finished vectors are kept"
+    error = VariorumError(message, kind="interrupted", remedy="run the command again to go on")
+    print_error(error, as_json=as_json)
     return INTERRUPTED
 
 

@@ -5,16 +5,21 @@ import click
 from variorum.door.cutting import Cut, cut_file
 from variorum.records.errors import InputError
 from variorum.surfaces.cli.options import Common, common_options
-from variorum.surfaces.cli.output import console, print_json
+from variorum.surfaces.cli.output import console, counted, headings, print_json
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--chunker", metavar="SPEC", help="Such as fixed(max_tokens=256) [as configured].")
+@click.option(
+    "--chunker", metavar="SPEC", help="Such as fixed(max_tokens=256) [default: as configured]."
+)
 @click.option("--given", metavar="OLD_FILE", help="Plan reuse of this older file's chunks.")
 @common_options
 def chunk(common: Common, files: tuple[str, ...], chunker: str | None, given: str | None) -> int:
-    """Show the ranges, sizes and heading paths that FILE is cut into. Stores nothing."""
+    """Show the ranges, sizes and heading paths that FILE is cut into.
+
+    Stores nothing. With --json, one object a line for each FILE.
+    """
     if given and len(files) != 1:
         raise InputError(
             "--given compares with one file",
@@ -36,10 +41,10 @@ def chunk(common: Common, files: tuple[str, ...], chunker: str | None, given: st
 
 def _print(cut: Cut) -> None:
     out = console()
-    out.print(f"{cut.path}: {len(cut.chunks)} chunks by {cut.recipe}", style="bold")
+    out.print(f"{cut.path}: {counted(len(cut.chunks), 'chunk')} by {cut.recipe}", style="bold")
     for chunk_ in cut.chunks:
         mark = "=" if chunk_.reused else " "
-        path = " › ".join(chunk_.heading_path)
+        path = headings(chunk_.heading_path)
         out.print(f"{mark} {chunk_.start:>7}–{chunk_.end:<7} {chunk_.tokens:>4} tokens  {path}")
     if cut.reused_tokens is not None:
         share = cut.reused_tokens / max(1, sum(chunk_.tokens for chunk_ in cut.chunks))

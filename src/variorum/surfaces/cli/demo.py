@@ -12,6 +12,7 @@ import click
 
 from variorum import demo as handbook
 from variorum.door.index import open_index
+from variorum.records.errors import ConflictError, UnavailableError
 from variorum.surfaces.cli.output import console
 
 NEXT = (
@@ -22,7 +23,7 @@ NEXT = (
 
 
 @click.command()
-@click.option("--keep", metavar="FOLDER", help="Leave the handbook and its store in FOLDER.")
+@click.option("--keep", metavar="FOLDER", help="Work in FOLDER, new or empty, and leave it.")
 @click.option("--model", default="e5-small", show_default=True, metavar="SPEC", help="The model.")
 def demo(keep: str | None, model: str) -> int:
     """Sync a small handbook, edit it, sync again, search both editions."""
@@ -51,8 +52,9 @@ def demo(keep: str | None, model: str) -> int:
 @contextmanager
 def _workplace(keep: str | None) -> Iterator[Path]:
     before = Path.cwd()
-    folder = Path(keep).absolute() if keep else Path(tempfile.mkdtemp(prefix="variorum-demo-"))
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = (
+        _made(Path(keep).absolute()) if keep else Path(tempfile.mkdtemp(prefix="variorum-demo-"))
+    )
     os.chdir(folder)
     try:
         yield folder
@@ -60,6 +62,32 @@ def _workplace(keep: str | None) -> Iterator[Path]:
         os.chdir(before)
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _made(folder: Path) -> Path:
+    """The folder, made where it is missing; one that holds anything is the user's own."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = next(folder.iterdir(), None)
+    except OSError as error:
+        raise UnavailableError(
+            f"the folder {folder} cannot be made or read",
+            kind="folder-not-writable",
+            subject=str(folder),
+            expected="a new or empty folder that this user may write",
+            found=error.strerror or str(error),
+            remedy="name another folder with --keep",
+        ) from error
+    if held is not None:
+        raise ConflictError(
+            f"the folder {folder} is not empty",
+            kind="folder-not-empty",
+            subject=str(folder),
+            expected="a new or empty folder",
+            found=held.name,
+            remedy="name another folder with --keep, so that nothing of yours is overwritten",
+        )
+    return folder
 
 
 def _configure(folder: Path, model: str) -> None:
@@ -75,10 +103,7 @@ def _edition(folder: Path, name: str) -> None:
 
 def _one_per_language() -> list[dict[str, str]]:
     questions: list[dict[str, str]] = handbook.facts()["questions"]
-    chosen: dict[str, dict[str, str]] = {}
-    for question in questions:
-        chosen.setdefault(question["language"], question)
-    return list(chosen.values())
+    return list({question["language"]: question for question in questions}.values())
 
 
 def _contrast(question: dict[str, str]) -> str:

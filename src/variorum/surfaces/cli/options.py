@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -105,10 +104,5 @@ _OPTIONS = (
         "--config", metavar="FILE", help="The configuration [default: variorum.toml if it is here]."
     ),
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, no notes."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
 )
-
-
-def existing(path: str | None) -> Path | None:
-    """The path, or None."""
-    return Path(path) if path else None

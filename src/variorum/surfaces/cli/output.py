@@ -5,8 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-import click
 from rich.console import Console
+from rich.text import Text
 
 from variorum.records.errors import VariorumError
 from variorum.records.hits import Answer, CitedText
@@ -19,9 +19,48 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_json(fields: Mapping[str, object]) -> None:
-    """One object on one line of stdout."""
-    text = json.dumps(fields, ensure_ascii=False)
-    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+    """One object on one line of stdout, escaped where stdout cannot carry its characters."""
+    text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(fields)
+    sys.stdout.write(text + "\n")
+
+
+_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
+_CONTROLS = _PICTURES | dict.fromkeys(range(128, 160), 0xFFFD)
+
+
+def visible(text: str) -> str:
+    """The text with pictures for control characters, so that no document drives the terminal."""
+    return text.translate(_CONTROLS)
+
+
+def headings(path: Sequence[str]) -> str:
+    """A heading path on one line."""
+    return visible(" › ".join(" ".join(title.split()) for title in path))
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun, in the plural where it is not one."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def print_wrapped(out: Console, text: str, first: str = "", rest: str | None = None) -> None:
+    """Print `text` behind `first`, its other lines behind `rest`; wrapped on a terminal alone."""
+    following = " " * len(first) if rest is None else rest
+    prefix = first
+    for line in text.splitlines() or [""]:
+        for piece in _fitted(out, visible(line), out.width - len(following)):
+            out.print(f"{prefix}{piece}".rstrip())
+            prefix = following
+
+
+def _fitted(out: Console, line: str, width: int) -> list[str]:
+    if not out.is_terminal or width < 20:
+        return [line]
+    return [str(piece).rstrip() for piece in Text(line).wrap(out, width)] or [""]
 
 
 def print_error(error: VariorumError, *, as_json: bool) -> None:
@@ -38,7 +77,7 @@ def print_error(error: VariorumError, *, as_json: bool) -> None:
         ("do", error.remedy),
     ):
         if value:
-            out.print(f"  {label + ':':<10}{value}")
+            print_wrapped(out, value, f"  {label + ':':<10}")
 
 
 def percent(fraction: float | None) -> str:
@@ -105,25 +144,32 @@ def _print_exceptions(report: Report) -> None:
     for held in report.held:
         where = "" if held.position is None else f" at byte {held.position}"
         out.print(f"  held       {held.document}: {held.kind}{where}", style="yellow")
+    if report.held:
+        out.print("             a held document stays as it was last published, if it ever was")
     reasons: dict[str, int] = {}
     for skipped in report.skipped:
         reasons[skipped.reason] = reasons.get(skipped.reason, 0) + 1
     if reasons:
         listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-        out.print(f"  skipped    {listed} (-v names them)")
+        out.print(f"  skipped    {listed} (`variorum plan -v` names them)")
 
 
 def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
-    """Each document that a plan touches, and each path that was skipped."""
+    """Each document that the plan touches and its tokens to embed; each path that was skipped."""
     out = console()
+    out.print("")
     for one in documents:
-        cost = f"{one.embed} to embed, {one.reuse} reused, {one.embed_tokens:,} tokens"
-        out.print(
-            f"  {one.action:<9}  {one.document}" + ("" if one.action == "removed" else f": {cost}")
-        )
+        cost = f"{one.embed_tokens:>9,} of {one.total_tokens:>9,} tokens"
+        cost = " " * len(cost) if one.action == "removed" else cost
+        out.print(f"  {one.action:<8} {cost}  {one.document}")
     for skipped in report.skipped:
         detail = f" ({skipped.detail})" if skipped.detail else ""
-        out.print(f"  skipped    {skipped.document}: {skipped.reason}{detail}")
+        out.print(f"  skipped  {skipped.document}: {skipped.reason}{detail}")
+
+
+def lines_of(start: int, end: int) -> str:
+    """A range of lines in words."""
+    return f"line {start}" if start == end else f"lines {start}–{end}"
 
 
 def print_answer(answer: Answer) -> None:
@@ -132,44 +178,48 @@ def print_answer(answer: Answer) -> None:
     if not answer.hits:
         out.print(f"No passage in generation {answer.generation}.")
     for hit in answer.hits:
-        lines = (
-            f"line {hit.start_line}"
-            if hit.start_line == hit.end_line
-            else f"lines {hit.start_line}–{hit.end_line}"
-        )
-        path = " › ".join(hit.heading_path)
-        out.print(f"{hit.rank}. {path or hit.document}", style="bold", end="")
-        out.print(f"  {hit.score:.3f}, {lines}, unchanged since {local_time(hit.changed_at)}")
-        out.print(_indented(hit.text.strip()))
-        out.print(f"   {hit.citation}\n", style="cyan")
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"   {line}" for line in text.splitlines())
+        path = headings(hit.heading_path)
+        out.print(f"{hit.rank:>2}  {path or hit.document}", style="bold")
+        where = lines_of(hit.start_line, hit.end_line)
+        since = local_time(hit.changed_at)
+        out.print(f"    score {hit.score:.3f}, {where}, unchanged since {since}")
+        print_wrapped(out, hit.text.strip("\r\n"), "    ")
+        out.print(f"    {hit.citation}", style="cyan")
+        out.print("")
 
 
 def print_cited(cited: CitedText) -> None:
-    """A citation in its section, the cited characters marked."""
+    """A citation in its section: its lines marked in the margin, its characters by colour."""
     out = console()
-    status = "" if cited.is_current else "  (the newest generation no longer shows this revision)"
-    out.print(f"{cited.citation.document}{status}", style="bold")
+    out.print(f"{cited.citation.document}", style="bold")
+    if not cited.is_current:
+        out.print("  The newest generation no longer shows this revision.", style="yellow")
     out.print(
-        f"  revision {cited.revision[:16]}, lines {cited.start_line}–{cited.end_line}, "
-        f"characters {cited.citation.start}–{cited.citation.end}, "
-        f"bytes {cited.byte_start}–{cited.byte_end}\n"
+        f"  revision {cited.revision[:16]}, {lines_of(cited.start_line, cited.end_line)}, "
+        f"characters {cited.citation.start}–{cited.citation.end}"
     )
+    out.print(f"  bytes {cited.byte_start}–{cited.byte_end}\n")
     start = cited.citation.start - cited.section_start
     end = cited.citation.end - cited.section_start
-    out.print(cited.section[:start], style="dim", end="")
-    out.print(cited.section[start:end], style="bold green" if out.is_terminal else None, end="")
-    out.print(cited.section[end:], style="dim")
+    position = 0
+    for line in cited.section.splitlines(keepends=True):
+        _print_section_line(out, line, start - position, end - position)
+        position += len(line)
+
+
+def _print_section_line(out: Console, line: str, start: int, end: int) -> None:
+    """A line of which the characters from `start` to `end` are cited; both may lie outside it."""
+    shown = visible(line.rstrip("\r\n"))
+    inside = start < len(line) and end > 0
+    text = Text("> " if inside else "  ")
+    text.append(shown)
+    if inside:
+        text.stylize("bold green", 2 + max(start, 0), 2 + min(end, len(shown)))
+    else:
+        text.stylize("dim")
+    out.print(text)
 
 
 def progress_fits() -> bool:
     """Whether a progress bar would be seen by a person."""
     return sys.stderr.isatty()
-
-
-def note(message: str) -> None:
-    """A line on stderr."""
-    click.echo(message, err=True)

@@ -2,10 +2,12 @@
 
 import click
 
+from variorum.door.status import Status
 from variorum.records.errors import DamagedError, InputError
 from variorum.surfaces.cli.options import Common, common_options
 from variorum.surfaces.cli.output import (
     console,
+    counted,
     local_time,
     percent,
     print_answer,
@@ -64,7 +66,7 @@ def _pair(text: str) -> tuple[str, str]:
 @click.argument("citation")
 @common_options
 def show(common: Common, citation: str) -> int:
-    """Open CITATION: its exact text in its section, from the stored revision."""
+    """Open CITATION: its exact text, in its section."""
     with common.index() as index:
         cited = index.show(citation)
     if common.as_json:
@@ -85,13 +87,17 @@ def log(common: Common) -> int:
         print_json({"ok": True, "generations": [row.as_fields() for row in rows]})
         return 0
     out = console()
+    if not rows:
+        out.print("Nothing was published yet.")
     for row in rows:
-        counts = row.counts
         out.print(f"{row.number:>4}  {local_time(row.created_at)}  {row.kind:<8}", end="")
-        out.print(
-            f"  +{counts['added']} ~{counts['changed']} -{counts['removed']} documents, "
-            f"{row.embedded} inputs embedded, recompute {percent(row.recompute_fraction)}"
-        )
+        if row.kind.startswith("restore"):
+            out.print("")
+        else:
+            counts = row.counts
+            out.print(f"  +{counts['added']} ~{counts['changed']} -{counts['removed']}", end="")
+            out.print(f", {counted(row.embedded, 'input')} embedded", end="")
+            out.print(f", recompute {percent(row.recompute_fraction)}")
     return 0
 
 
@@ -119,7 +125,7 @@ def diff(common: Common, old: int, new: int) -> int:
 @click.argument("generation", type=int)
 @common_options
 def restore(common: Common, generation: int) -> int:
-    """Publish an old GENERATION again as the newest, and hold its sources."""
+    """Publish an old GENERATION again, and hold its sources."""
     with common.index() as index:
         number = index.restore(generation)
     if common.as_json:
@@ -140,18 +146,30 @@ def status(common: Common) -> int:
     if common.as_json:
         print_json({"ok": True, **found.as_fields()})
         return 0
+    _print_status(found)
+    return 0
+
+
+def _print_status(found: Status) -> None:
     out = console()
     out.print(f"Generation {found.generation}, {local_time(found.created_at)}", style="bold")
-    out.print(f"  {found.documents} documents, {found.chunks} chunks, {found.inputs} inputs")
-    out.print(f"  model {found.model}, chunker {found.chunker}", end="")
-    out.print(", with the reuse planner" if found.planner else "")
+    sizes = ((found.documents, "document"), (found.chunks, "chunk"), (found.inputs, "input"))
+    out.print("  holds    " + ", ".join(counted(number, noun) for number, noun in sizes))
+    out.print(f"  model    {found.model}")
+    planner = "" if found.planner else ", without the reuse planner"
+    out.print(f"  chunker  {found.chunker}{planner}")
     for source in found.sources:
-        held = ", held by a restore" if source.held_by_restore else ""
-        out.print(f"  source {source.name}: {source.documents} documents at {source.root}{held}")
+        documents = counted(source.documents, "document")
+        out.print(f"  source   {source.name}: {documents} at {source.root}")
+        if source.held_by_restore:
+            out.print(
+                "           held by a restore until `variorum sync --release`", style="yellow"
+            )
     for held_document in found.held:
-        out.print(f"  held {held_document['document']}: {held_document['kind']}", style="yellow")
-    out.print(f"  store {found.store}, {found.store_bytes:,} bytes")
-    return 0
+        out.print(
+            f"  held     {held_document['document']}: {held_document['kind']}", style="yellow"
+        )
+    out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
 
 
 @click.command()
@@ -168,7 +186,7 @@ def verify(common: Common) -> int:
         out = console()
         for finding in findings:
             out.print(f"{finding.kind}: {finding.subject}: {finding.found}", style="red")
-        verdict = f"{len(findings)} findings" if findings else "every promise holds"
+        verdict = counted(len(findings), "finding") if findings else "every promise holds"
         out.print(f"{store}: {verdict}")
     return DamagedError.exit_code if findings else 0
 

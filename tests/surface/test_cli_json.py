@@ -1,0 +1,189 @@
+"""With --json every command prints exactly one object with the documented fields on stdout."""
+
+import json
+from typing import Any
+
+import pytest
+
+from surface.shapes import ERROR_SHAPE, SHAPES, shape
+from surface.workplace import LEAVE, Workplace
+
+
+def found_shape(place: Workplace, *arguments: str) -> set[str]:
+    result = place.run(*arguments, "--json")
+    assert result.err == ""
+    return shape(result.json)
+
+
+def test_a_plan_has_the_documented_fields(published: Workplace) -> None:
+    published.write("docs/leave.md", LEAVE.replace("80", "90"))
+    published.write("docs/bad.md", b"ok \xff")
+    published.write("docs/logo.png", b"\x89PNG")
+    found = found_shape(published, "plan", "-v", "--usd-per-mtok", "0.5")
+    assert found == SHAPES["plan"]
+
+
+def test_without_verbose_a_plan_leaves_the_documents_out(published: Workplace) -> None:
+    assert "detail" not in published.json("plan")
+
+
+def test_a_sync_has_the_documented_fields(place: Workplace) -> None:
+    place.write("docs/bad.md", b"ok \xff")
+    place.write("docs/logo.png", b"\x89PNG")
+    assert found_shape(place, "sync") == SHAPES["sync"]
+
+
+def test_a_sync_does_what_the_plan_before_it_counted(published: Workplace) -> None:
+    published.write("docs/leave.md", LEAVE.replace("80", "90"))
+    promised, done = published.json("plan"), published.json("sync")
+    for name in ("documents", "inputs", "tokens", "recompute_fraction", "embedded_fraction"):
+        assert promised[name] == done[name]
+    assert (promised["generation"], done["generation"]) == (None, 2)
+    assert promised["documents"]["changed"] == 1
+    assert done["inputs"]["embed"] >= 1
+
+
+READING = [
+    ("search", ("search", "parental leave"), ()),
+    ("log", ("log",), ()),
+    ("diff", ("diff", "1", "2"), ()),
+    ("status", ("status",), {"held[]"}),
+    ("restore", ("restore", "1"), ()),
+    ("verify", ("verify",), {"findings[]"}),
+    ("doctor", ("doctor",), ()),
+    ("init", ("init", "--config", "other.toml"), ()),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "empty"), READING, ids=str)
+def test_a_command_has_the_documented_fields(
+    revised: Workplace, name: str, arguments: tuple[str, ...], empty: set[str]
+) -> None:
+    found = found_shape(revised, *arguments)
+    documented = {leaf for leaf in SHAPES[name] if not any(leaf.startswith(e) for e in empty)}
+    assert found == documented | set(empty)
+
+
+def test_an_opened_citation_has_the_documented_fields(published: Workplace) -> None:
+    hit = published.json("search", "parental leave", "-k", "1")["hits"][0]
+    opened = published.json("show", hit["citation"])
+    assert shape(opened) == SHAPES["show"]
+    assert opened["text"] == hit["text"] == LEAVE[hit["start"] : hit["end"]]
+
+
+def test_a_status_lists_what_is_held_with_the_documented_fields(place: Workplace) -> None:
+    place.write("docs/bad.md", b"ok \xff")
+    assert place.run("sync").code == 3
+    assert found_shape(place, "status") == SHAPES["status"]
+
+
+def test_chunk_prints_one_object_a_line_for_each_file(place: Workplace) -> None:
+    result = place.done("chunk", "docs/leave.md", "docs/travel.md", "--json")
+    cuts = [json.loads(line) for line in result.out.splitlines()]
+    assert [cut["path"] for cut in cuts] == ["docs/leave.md", "docs/travel.md"]
+    reuse = {"chunks[].reused", "reused_tokens"}
+    assert all(shape(cut) | {"chunks[].heading_path[]"} == SHAPES["chunk"] - reuse for cut in cuts)
+
+
+def test_chunk_given_an_older_file_says_what_is_reused(place: Workplace) -> None:
+    place.write("old.md", LEAVE.replace("80", "70"))
+    cut = place.json("chunk", "docs/leave.md", "--given", "old.md")
+    assert shape(cut) | {"chunks[].heading_path[]"} == SHAPES["chunk"]
+
+
+def test_findings_have_the_documented_fields_and_exit_8(published: Workplace) -> None:
+    import sqlite3
+
+    with sqlite3.connect(published.folder / ".variorum/store.sqlite") as connection:
+        connection.execute("UPDATE chunk SET start = start + 1 WHERE ordinal = 0")
+    result = published.run("verify", "--json")
+    assert result.code == 8
+    assert result.json["ok"] is False
+    assert shape(result.json) == SHAPES["verify"]
+
+
+def test_doctor_exits_7_where_something_is_wrong(place: Workplace) -> None:
+    place.configure("[sources.gone]\nroot = 'gone'\n")
+    result = place.run("doctor", "--json")
+    assert result.code == 7
+    assert result.json["ok"] is False
+    assert [c["name"] for c in result.json["checks"] if c["state"] == "wrong"] == ["source gone"]
+
+
+def test_doctor_calls_a_store_wrong_that_cannot_be_written(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("variorum.door.doctor.os.access", lambda *_: False)
+    result = place.run("doctor", "--json")
+    assert result.code == 7
+    assert [c["name"] for c in result.json["checks"] if c["state"] == "wrong"] == ["store"]
+
+
+FAILURES: list[tuple[tuple[str, ...], int, str]] = [
+    (("search", "hi"), 4, "no-store"),
+    (("sync", "nowhere"), 2, "unknown-source"),
+    (("chunk", "none.md"), 4, "no-such-file"),
+    (("chunk", "docs/leave.md", "--chunker", "foo"), 2, "unknown-chunker"),
+    (("show", "xx"), 2, "bad-citation"),
+    (("sync", "--max-usd", "1"), 2, "no-price"),
+    (("init",), 5, "config-exists"),
+    (("nope",), 2, "usage"),
+    (("search",), 2, "usage"),
+    (("search", "hi", "-k", "many"), 2, "usage"),
+    (("plan", "--nope"), 2, "usage"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "kind"), FAILURES, ids=str)
+def test_a_failure_is_one_object_on_stdout(
+    place: Workplace, arguments: tuple[str, ...], code: int, kind: str
+) -> None:
+    result = place.run(*arguments, "--json")
+    error: dict[str, Any] = result.json
+    assert (result.code, error["kind"], error["ok"]) == (code, kind, False)
+    assert set(error) == ERROR_SHAPE
+    assert error["message"]
+    assert error["remedy"]
+    assert result.err == ""
+
+
+@pytest.mark.parametrize(("arguments", "code", "kind"), FAILURES, ids=str)
+def test_without_json_a_failure_is_on_stderr_and_says_what_to_do(
+    place: Workplace, arguments: tuple[str, ...], code: int, kind: str
+) -> None:
+    result = place.run(*arguments)
+    assert result.code == code
+    assert result.out == ""
+    assert result.err.startswith("Error: ")
+    assert "do:" in result.err
+
+
+def test_json_behind_a_double_dash_is_a_word_to_search_for(published: Workplace) -> None:
+    result = published.run("search", "--", "--json")
+    assert result.code == 0
+    assert "lines" in result.out
+
+
+def test_held_documents_exit_3_and_the_rest_is_published(place: Workplace) -> None:
+    place.write("docs/bad.md", b"ok \xff")
+    result = place.run("sync", "--json")
+    assert result.code == 3
+    assert result.json["ok"] is True
+    assert result.json["generation"] == 1
+    assert result.json["documents"]["held"] == 1
+
+
+def test_json_survives_an_output_that_cannot_carry_its_characters(published: Workplace) -> None:
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "variorum", "search", "住宿", "--path", "travel.md", "--json"]
+    ran = subprocess.run(
+        command,
+        cwd=published.folder,
+        env={"PYTHONPATH": ":".join(filter(None, sys.path)), "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "住宿" in json.loads(ran.stdout)["query"]
