@@ -1,6 +1,7 @@
 """Embedders that remember what they were asked, and one that counts as the model does."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.hashing import HashingEmbedder
@@ -67,6 +68,7 @@ class CountingLike:
         return self._fast.embed(inputs, role)
 
 
+@cache
 def embedder_for(model: str) -> Embedder:
     """The embedder of a study's `--model`: hashing, or one that counts as the named model does."""
     return HashingEmbedder() if model == "hashing" else CountingLike(model)

@@ -165,7 +165,8 @@ class Index:
         """The `k` passages nearest in meaning to `query`, in one generation, best first.
 
         Raises:
-            InputError: a blank query, a `k` out of range, or an unknown metadata key.
+            InputError: a blank query, a `k` out of range, a bad path pattern, or an unknown
+                metadata key.
             NotFoundError: nothing was published yet, or not generation `as_of`.
             UnsupportedError: the generation's model is not to be had here.
         """

@@ -7,13 +7,14 @@ and structure only points into them (invariant 1).
 from importlib.metadata import version
 from typing import Final
 
+from variorum.formats import code
 from variorum.formats.decode import BinaryContentError, UndecodableError, decode
 from variorum.formats.markdown import parse_markdown
 from variorum.formats.plain import parse_plain
 from variorum.records.errors import UnsupportedError
 from variorum.records.text import Structure, Text
 
-PARSERS: Final = f"markdown/1 (markdown-it-py {version('markdown-it-py')}) plain/1"
+PARSERS: Final = f"markdown/1 (markdown-it-py {version('markdown-it-py')}) plain/1 {code.PARSER}"
 """What the parsers are, as part of every recipe: a change lays every document out anew."""
 
 __all__ = ["PARSERS", "BinaryContentError", "UndecodableError", "decode", "parse"]
@@ -30,6 +31,8 @@ def parse(text: Text, content_type: str) -> Structure:
         return parse_markdown(text)
     if essence == "text/plain":
         return parse_plain(text)
+    if essence in code.CONTENT_TYPES:
+        return code.parse_code(text, essence)
     if essence.startswith("text/"):
         return parse_plain(text, f"no parser for {essence}")
     raise UnsupportedError(

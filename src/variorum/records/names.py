@@ -21,8 +21,10 @@ from variorum.records.errors import InputError
 
 SOURCE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _ESCAPED = frozenset("%@[]:\"'`\\")
+_PRINTED_PATH = re.compile(r"(?:%[0-9A-Fa-f]{2}|[^\s%@\[\]:\"'`\\])+")
 _CITATION = re.compile(
-    r"(?P<document>[^@\[\]\s]+)@(?P<revision>[0-9a-f]{8,64})\[(?P<start>\d+):(?P<end>\d+)\]"
+    r"(?P<document>[^@\[\]\s]+)@(?P<revision>[0-9a-f]{8,64})"
+    r"\[(?P<start>[0-9]{1,18}):(?P<end>[0-9]{1,18})\]"
 )
 REVISION_DIGITS = 16
 """Hex digits of a revision's SHA-256 that a printed citation carries."""
@@ -40,6 +42,8 @@ def _print_path(path: bytes) -> str:
 
 
 def _parse_path(printed: str) -> bytes:
+    if not (_PRINTED_PATH.fullmatch(printed) and printed.isprintable()):
+        raise ValueError(printed)
     octets = bytearray()
     position = 0
     while position < len(printed):

@@ -1,5 +1,6 @@
 """Which documents of a generation a search may look at."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -29,11 +30,12 @@ class Filter:
         """The manifest rows that pass.
 
         Raises:
-            InputError: a metadata key that no document of the generation has.
+            InputError: a pattern that cannot be read, or a metadata key that no document of the
+                generation has.
         """
         rows = snapshot.documents
         self._require_known_keys(rows)
-        spec = GitIgnoreSpec.from_lines([self.path]) if self.path else None
+        spec = _path_spec(self.path) if self.path else None
         return {
             identifier
             for identifier, row in rows.items()
@@ -66,6 +68,20 @@ class Filter:
                     found=key,
                     remedy="check the spelling of --where KEY=VALUE",
                 )
+
+
+def _path_spec(pattern: str) -> GitIgnoreSpec:
+    try:
+        return GitIgnoreSpec.from_lines([pattern])
+    except (ValueError, re.error) as error:
+        raise InputError(
+            f"{pattern!r} is not a path pattern",
+            kind="bad-parameter",
+            subject="path",
+            expected="a pattern as in .gitignore, such as guide/**/*.md",
+            found=pattern,
+            remedy="correct the pattern given to --path",
+        ) from error
 
 
 def _printed(value: object) -> str:

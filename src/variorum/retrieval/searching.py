@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from variorum.chunking import render
 from variorum.formats import decode
 from variorum.records.errors import InputError, UnsupportedError
 from variorum.records.hits import Answer, Hit
@@ -107,11 +108,13 @@ def text_of(snapshot: Snapshot, revision_id: int, content_type: str) -> Text:
 
 def _changed_at(snapshot: Snapshot, row: ManifestRow, passage: str) -> str:
     """When the passage's text came to be as it is: the oldest publish of an unbroken run of
-    revisions that all hold it.
+    revisions that all hold it. Outer white space and the kind of line ends are no change.
     """
     changed_at = snapshot.generation.created_at
+    wanted = render("", passage)
     for revision_id, published_at in snapshot.earlier_revisions(row):
-        if passage not in text_of(snapshot, revision_id, row.content_type).characters:
+        characters = text_of(snapshot, revision_id, row.content_type).characters
+        if wanted not in render("", characters):
             break
         changed_at = published_at
     return changed_at

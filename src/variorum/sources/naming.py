@@ -5,14 +5,29 @@ from variorum.records.names import SOURCE_NAME
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
-KNOWN = frozenset({MARKDOWN, PLAIN})
-
-_MARKDOWN_SUFFIXES = frozenset({b"md", b"markdown", b"mdown", b"mdx"})
+_SUFFIXES = {
+    MARKDOWN: "md markdown mdown mdx",
+    "text/x-python": "py pyi pyw",
+    "text/javascript": "js mjs cjs jsx",
+    "text/typescript": "ts mts cts",
+    "text/tsx": "tsx",
+    "text/x-go": "go",
+    "text/x-rust": "rs",
+    "text/x-java": "java",
+    "text/x-c": "c h",
+    "text/x-c++": "cc cpp cxx c++ hh hpp hxx h++",
+}
+_BY_SUFFIX = {
+    suffix.encode(): content_type
+    for content_type, suffixes in _SUFFIXES.items()
+    for suffix in suffixes.split()
+}
+KNOWN = frozenset({PLAIN, *_SUFFIXES})
 
 
 def content_type_of(name: bytes) -> str:
-    """`text/markdown` for the Markdown suffixes in either case, else `text/plain`."""
-    return MARKDOWN if name.rpartition(b".")[2].lower() in _MARKDOWN_SUFFIXES else PLAIN
+    """The content type of a known suffix in either case, else `text/plain`."""
+    return _BY_SUFFIX.get(name.rpartition(b".")[2].lower(), PLAIN)
 
 
 def checked_source_name(name: str) -> str:

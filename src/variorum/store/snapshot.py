@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -287,8 +288,8 @@ class Snapshot:
             )
         )
         with self._connect() as connection, connection.begin():
-            rows = connection.execute(query).fetchall()
-        table = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 5)
+            rows = connection.execute(query)
+            table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 5)
         order = np.lexsort((table[:, 2], table[:, 1]))
         return Places(*np.ascontiguousarray(table[order].T))
 

@@ -85,6 +85,27 @@ staged_input = Table(
 )
 
 
+# Built once: they run for every document of a plan, and building costs more than running.
+_STORED_LAYOUT = (
+    select(layout.c.id)
+    .join(revision_table, revision_table.c.id == layout.c.revision_id)
+    .where(
+        revision_table.c.tenant == bindparam("tenant"),
+        revision_table.c.sha256 == bindparam("sha256"),
+        layout.c.recipe_id == bindparam("recipe"),
+        layout.c.content_type == bindparam("content_type"),
+    )
+)
+_LAID_OUT_BY = select(staged_document.c.id).where(
+    staged_document.c.sha256 == bindparam("sha256"),
+    staged_document.c.content_type == bindparam("content_type"),
+    staged_document.c.layout_id.is_(None),
+    staged_document.c.laid_out_by.is_(None),
+)
+_INSERT_DOCUMENT = insert(staged_document)
+_INSERT_CHUNK = insert(staged_chunk)
+
+
 @dataclass(frozen=True, slots=True)
 class StagedRevision:
     """A revision that a plan wants to publish for a document.
@@ -187,7 +208,7 @@ class Staging:
             }
             for ordinal, (piece, key) in enumerate(zip(chunks, keys, strict=True))
         ]
-        self.connection.execute(insert(staged_chunk), rows)
+        self.connection.execute(_INSERT_CHUNK, rows)
 
     def _insert_inputs(
         self,
@@ -356,33 +377,24 @@ class Staging:
     def _insert_document(self, **values: object) -> int:
         self._last_id += 1
         row = {"id": self._last_id, "tenant": self.tenant, **values}
-        self.connection.execute(insert(staged_document), [row])
+        self.connection.execute(_INSERT_DOCUMENT, [row])
         return self._last_id
 
     def _stored_layout(self, staged: StagedRevision) -> int | None:
         if self.recipe_id is None:
             return None
-        query = (
-            select(layout.c.id)
-            .join(revision_table, revision_table.c.id == layout.c.revision_id)
-            .where(
-                revision_table.c.tenant == self.tenant,
-                revision_table.c.sha256 == staged.sha256,
-                layout.c.recipe_id == self.recipe_id,
-                layout.c.content_type == staged.content_type,
-            )
-        )
-        found: int | None = self.connection.execute(query).scalar()
+        wanted = {
+            "tenant": self.tenant,
+            "sha256": staged.sha256,
+            "recipe": self.recipe_id,
+            "content_type": staged.content_type,
+        }
+        found: int | None = self.connection.execute(_STORED_LAYOUT, wanted).scalar()
         return found
 
     def _laid_out_by(self, staged: StagedRevision) -> int | None:
-        query = select(staged_document.c.id).where(
-            staged_document.c.sha256 == staged.sha256,
-            staged_document.c.content_type == staged.content_type,
-            staged_document.c.layout_id.is_(None),
-            staged_document.c.laid_out_by.is_(None),
-        )
-        found: int | None = self.connection.execute(query).scalar()
+        wanted = {"sha256": staged.sha256, "content_type": staged.content_type}
+        found: int | None = self.connection.execute(_LAID_OUT_BY, wanted).scalar()
         return found
 
     def _copy_chunks_of_layout(self, layout_id: int, identifier: int) -> None:

@@ -111,18 +111,19 @@ class VectorCache:
             return self._matrix if loads == self._loads else None
 
     def _load(self, connection: Connection, missing: NDArray[np.int64]) -> None:
-        loaded = list(_read(connection, missing, self._dimensions))
-        if len(loaded) != missing.size:
-            found = {identifier for identifier, _ in loaded}
-            absent = next(int(i) for i in missing if int(i) not in found)
+        rows = np.empty((missing.size, self._dimensions), np.float32)
+        found = np.zeros(missing.size, np.bool_)
+        for place, values in _read(connection, missing, self._dimensions):
+            rows[place], found[place] = values, True
+        if not found.all():
+            absent = missing[np.argmin(found)]
             raise DamagedError(
                 "a published input has no vector",
                 kind="vector-missing",
                 subject=f"input {absent}",
                 remedy="run `variorum verify`, then `variorum sync`",
             )
-        ids = np.concatenate([self._ids, np.array([i for i, _ in loaded], np.int64)])
-        rows = np.stack([values for _, values in loaded])
+        ids = np.concatenate([self._ids, missing])
         matrix = np.concatenate([self._matrix, rows]) if self._ids.size else rows
         if self._ids.size and ids[self._ids.size] < self._ids[-1]:
             order = np.argsort(ids, kind="stable")
@@ -133,13 +134,13 @@ class VectorCache:
 def _read(
     connection: Connection, input_ids: NDArray[np.int64], dimensions: int
 ) -> Iterable[tuple[int, NDArray[np.float32]]]:
-    wanted = set(input_ids.tolist())
-    low, high = int(input_ids.min()), int(input_ids.max())
+    """(place in `input_ids`, vector) of each that is there. `input_ids` are sorted."""
+    places = {identifier: place for place, identifier in enumerate(input_ids.tolist())}
     query = (
         select(vector.c.input_id, vector.c.data)
-        .where(vector.c.input_id.between(low, high))
+        .where(vector.c.input_id.between(int(input_ids[0]), int(input_ids[-1])))
         .order_by(vector.c.input_id)
     )
     for identifier, data in connection.execute(query):
-        if identifier in wanted:
-            yield identifier, unpack(data, dimensions)
+        if identifier in places:
+            yield places[identifier], unpack(data, dimensions)

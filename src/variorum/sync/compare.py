@@ -62,6 +62,7 @@ class Comparison:
         row = self.rows.get(entry.path)
         if row is not None and entry.reason in _HELD_WHEN_SKIPPED:
             seen.add(entry.path)
+            self.listed += 1
             self.hold(Held(name, entry.reason, message=entry.detail), row)
         else:
             self.skipped.append(SkippedPath(name, entry.reason, entry.detail))
@@ -103,8 +104,8 @@ class Comparison:
         Raises:
             ConflictError: the source became empty, or much smaller, without an explicit yes.
         """
-        before, lost = len(self.rows), len(self.rows) - self.listed - len(self.held_rows)
-        if before and not self.listed and not self.held_rows and not empty:
+        before, lost = len(self.rows), len(self.rows) - self.listed
+        if before and not self.listed and not empty:
             raise self._refusal("source-empty", "lists no document any more", "--allow-empty")
         large = lost >= SHRINK_DOCUMENTS and lost > SHRINK_SHARE * before
         if large and self.listed and not shrink:

@@ -1,0 +1,118 @@
+"""Printed names of documents and citations are read back as they were."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from variorum.records.errors import InputError
+from variorum.records.names import Citation, DocumentName
+
+sources = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,9}", fullmatch=True)
+paths = st.binary(min_size=1, max_size=40) | st.text(min_size=1, max_size=20).map(
+    lambda text: text.encode("utf-8", "surrogatepass")
+)
+names = st.builds(DocumentName, sources, paths)
+revisions = st.from_regex(r"[0-9a-f]{16}", fullmatch=True)
+spans = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)).map(sorted)
+
+
+@given(names)
+def test_a_name_of_any_bytes_is_read_back(name: DocumentName) -> None:
+    assert DocumentName.parse(str(name)) == name
+
+
+@given(names)
+def test_a_printed_name_is_one_printable_token(name: DocumentName) -> None:
+    printed = str(name)
+    assert printed.isprintable()
+    assert not any(character.isspace() for character in printed)
+    assert not set(name.printed_path) & set("@[]:\"'`\\")
+
+
+@given(names, revisions, spans)
+def test_a_citation_is_read_back(name: DocumentName, revision: str, span: list[int]) -> None:
+    citation = Citation(name, revision, *span)
+    assert Citation.parse(str(citation)) == citation
+    assert Citation.parse(f"  {citation}\n") == citation
+
+
+def test_a_printed_citation_carries_sixteen_digits_of_its_revision() -> None:
+    citation = Citation(DocumentName("docs", "a/é 1.md".encode()), "ab" * 32, 3, 9)
+    assert str(citation) == f"docs:a/é%201.md@{'ab' * 8}[3:9]"
+
+
+def test_a_name_in_any_language_reads_as_itself() -> None:
+    assert str(DocumentName("s", "规则/ルール.md".encode())) == "s:规则/ルール.md"
+    assert str(DocumentName("s", b"\xff\x00%")) == "s:%FF%00%25"
+
+
+@given(names, names)
+def test_names_are_ordered_by_source_then_bytes(one: DocumentName, other: DocumentName) -> None:
+    assert (one < other) == ((one.source, one.path) < (other.source, other.path))
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "",
+        "docs",
+        "docs:",
+        ":a.md",
+        "-docs:a.md",
+        "do cs:a.md",
+        "docs:%",
+        "docs:%4",
+        "docs:a%4",
+        "docs:%zz",
+        "docs:%+4",
+        "docs:% 4",
+        "docs:a b",
+        "docs:a\n",
+        "docs:a[1]",
+        "docs:a@b",
+        "docs:a:b",
+        "docs:\ud800",
+    ],
+)
+def test_what_is_not_a_name_is_refused(printed: str) -> None:
+    with pytest.raises(InputError) as refused:
+        DocumentName.parse(printed)
+    assert refused.value.kind == "bad-document-name"
+    assert refused.value.found == printed
+
+
+REVISION = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "",
+        "docs:a.md",
+        f"docs:a.md@{REVISION}",
+        f"docs:a.md@{REVISION}[1]",
+        f"docs:a.md@{REVISION}[2:1]",
+        f"docs:a.md@{REVISION}[-1:1]",
+        f"docs:a.md@{REVISION}[1:٣]",
+        f"docs:a.md@{REVISION}[1:{'9' * 5000}]",
+        f"docs:a.md@{REVISION.upper()}[1:2]",
+        "docs:a.md@0123456[1:2]",
+        f"docs:a.md@{'0' * 65}[1:2]",
+        f"docs:a b.md@{REVISION}[1:2]",
+        f"docs:a.md@{REVISION}[1:2] and more",
+        f"docs:%zz@{REVISION}[1:2]",
+    ],
+)
+def test_what_is_not_a_citation_is_refused(printed: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Citation.parse(printed)
+    assert refused.value.kind in {"bad-citation", "bad-document-name"}
+
+
+@given(st.text(max_size=60))
+def test_any_string_is_a_name_or_refused(printed: str) -> None:
+    for parse in (DocumentName.parse, Citation.parse):
+        with suppress(InputError):
+            assert str(parse(printed)).isprintable()
