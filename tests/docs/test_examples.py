@@ -1,5 +1,6 @@
 """Every example runs: transcripts of pages, Python on pages, examples in docstrings."""
 
+import builtins
 import doctest
 import importlib
 import inspect
@@ -66,9 +67,19 @@ def test_every_error_under_raises_resolves(module: ModuleType) -> None:
 
     for name, doc in documented(module):
         for error in raised(doc):
-            found = getattr(module, error, None) or getattr(errors, error, None)
+            places = (module, errors, builtins)
+            found = next((vars(place)[error] for place in places if error in vars(place)), None)
             assert inspect.isclass(found), f"{module.__name__}.{name}: {error}"
-            assert issubclass(found, errors.VariorumError)
+            assert issubclass(found, Exception)
+
+
+def test_the_door_raises_errors_of_its_own_only() -> None:
+    from variorum.door import index
+    from variorum.records import errors
+
+    named = {error for _, doc in documented(index) for error in raised(doc)}
+    assert len(named) > 4
+    assert all(issubclass(getattr(errors, error), errors.VariorumError) for error in named)
 
 
 def test_docstrings_do_say_what_is_raised() -> None:

@@ -43,6 +43,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda _: HashingEmbedder())
     place = Workplace(tmp_path)
     assert_story(place.run("sync", "nowhere"), 4, "nowhere", "does not exist", "check the path")
+    assert not (tmp_path / ".variorum").exists()
 
 
 def test_a_configured_folder_that_went_away_removes_nothing(published: Workplace) -> None:
@@ -59,6 +60,13 @@ def test_a_source_that_nobody_configured(place: Workplace) -> None:
 
 def test_no_source_at_all(tmp_path: Path) -> None:
     assert_story(Workplace(tmp_path).run("sync"), 2, "", "no source to sync", "variorum init")
+
+
+def test_a_json_lines_file_that_is_not_sound_leaves_no_store(place: Workplace) -> None:
+    place.configure('[sources.feed]\nkind = "jsonl"\nroot = "feed.jsonl"\n')
+    place.write("feed.jsonl", '{"id": "a", "text": "leave"}\n{"id": "a", "text": "again"}\n')
+    assert_story(place.run("sync"), 2, "line 2, 'id'", "the id of line 1", "correct the line")
+    assert not (place.folder / ".variorum").exists()
 
 
 def test_a_folder_that_became_empty_needs_a_yes(published: Workplace) -> None:

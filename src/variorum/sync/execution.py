@@ -54,6 +54,7 @@ def sync(store: Store, target: Target, clock: Clock = utc_now) -> Report:
         BusyError: another process kept the write lock.
         UnavailableError: the provider, the disk or a listing failed; nothing was published.
     """
+    _require_roots(store, target)
     for attempt in range(ATTEMPTS):
         with planned(store, target, create=True) as plan:
             try:
@@ -62,6 +63,13 @@ def sync(store: Store, target: Target, clock: Clock = utc_now) -> Report:
                 if error.kind != "generation-conflict" or attempt == ATTEMPTS - 1:
                     raise
     raise AssertionError("the last attempt returns or raises")
+
+
+def _require_roots(store: Store, target: Target) -> None:
+    """A first sync of sources that are not there leaves no empty store behind."""
+    if not store.exists:
+        for source in target.sources:
+            next(iter(source.list()), None)
 
 
 def _execute(plan: Plan, clock: Clock) -> Report:
