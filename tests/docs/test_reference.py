@@ -16,6 +16,7 @@ from variorum.door import config
 from variorum.embedding.registry import embedder_from_spec
 from variorum.records import errors
 from variorum.sources import DEFAULT_INCLUDE, SKIP_REASONS
+from variorum.sources.naming import KNOWN, content_type_of
 from variorum.surfaces.cli.app import INTERRUPTED
 from variorum.surfaces.cli.app import variorum as command_line
 
@@ -149,6 +150,16 @@ def test_the_documented_defaults_are_those_of_the_code() -> None:
 def test_skip_reasons_and_default_globs_are_documented() -> None:
     words = code_words(section(REFERENCE, "### Folders"))
     assert set(SKIP_REASONS) | set(DEFAULT_INCLUDE) <= words
+
+
+def test_content_types_and_their_suffixes_are_documented() -> None:
+    rows = re.findall(
+        r"^\| `(\S+)` \| (.+) \|$", section(REFERENCE, "### Content types"), re.MULTILINE
+    )
+    assert {content_type for content_type, _ in rows} == KNOWN
+    for content_type, suffixes in rows:
+        for suffix in code_words(suffixes):
+            assert content_type_of(f"a.{suffix}".encode()) == content_type
 
 
 def test_chunkers_and_models_are_documented_with_their_defaults() -> None:
