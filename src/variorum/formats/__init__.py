@@ -13,7 +13,7 @@ from variorum.formats.plain import parse_plain
 from variorum.records.errors import UnsupportedError
 from variorum.records.text import Structure, Text
 
-PARSERS: Final = f"markdown/1 (markdown-it-py {version('markdown-it-py')}) plain/1"
+PARSERS: Final = f"markdown/2 (markdown-it-py {version('markdown-it-py')}) plain/1"
 """What the parsers are, as part of every recipe: a change lays every document out anew."""
 
 __all__ = ["PARSERS", "BinaryContentError", "UndecodableError", "decode", "parse"]
