@@ -4,17 +4,32 @@ Nothing here loses or rewrites a character: a text's characters are the decoded 
 and structure only points into them (invariant 1).
 """
 
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Final
 
 from variorum.formats.decode import BinaryContentError, UndecodableError, decode
+from variorum.formats.html import parse_html
 from variorum.formats.markdown import parse_markdown
 from variorum.formats.plain import parse_plain
 from variorum.records.errors import UnsupportedError
 from variorum.records.text import Structure, Text
 
-PARSERS: Final = f"markdown/2 (markdown-it-py {version('markdown-it-py')}) plain/1"
+PARSERS: Final = " ".join(
+    (
+        f"markdown/2 (markdown-it-py {version('markdown-it-py')})",
+        "plain/1",
+        f"html/1 (justhtml {version('justhtml')})",
+    )
+)
 """What the parsers are, as part of every recipe: a change lays every document out anew."""
+
+_PARSE: Final[Mapping[str, Callable[[Text], Structure]]] = {
+    "text/markdown": parse_markdown,
+    "text/plain": parse_plain,
+    "text/html": parse_html,
+    "application/xhtml+xml": parse_html,
+}
 
 __all__ = ["PARSERS", "BinaryContentError", "UndecodableError", "decode", "parse"]
 
@@ -26,17 +41,15 @@ def parse(text: Text, content_type: str) -> Structure:
         UnsupportedError: `content_type` is not a text type (`unsupported-content-type`).
     """
     essence = content_type.partition(";")[0].strip().lower()
-    if essence == "text/markdown":
-        return parse_markdown(text)
-    if essence == "text/plain":
-        return parse_plain(text)
+    if essence in _PARSE:
+        return _PARSE[essence](text)
     if essence.startswith("text/"):
         return parse_plain(text, f"no parser for {essence}")
     raise UnsupportedError(
         f"no parser for {content_type!r}",
         kind="unsupported-content-type",
         subject=content_type,
-        expected="text/markdown or text/plain",
+        expected=", ".join(_PARSE),
         found=content_type,
         remedy="convert the document to Markdown or plain text",
     )
