@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Final
 
 from variorum.formats.decode import BinaryContentError, UndecodableError, decode
+from variorum.formats.delimited import parse_delimited
 from variorum.formats.html import parse_html
 from variorum.formats.markdown import parse_markdown
 from variorum.formats.plain import parse_plain
@@ -20,6 +21,7 @@ PARSERS: Final = " ".join(
         f"markdown/2 (markdown-it-py {version('markdown-it-py')})",
         "plain/1",
         f"html/1 (justhtml {version('justhtml')})",
+        "delimited/1",
     )
 )
 """What the parsers are, as part of every recipe: a change lays every document out anew."""
@@ -29,6 +31,8 @@ _PARSE: Final[Mapping[str, Callable[[Text], Structure]]] = {
     "text/plain": parse_plain,
     "text/html": parse_html,
     "application/xhtml+xml": parse_html,
+    "text/csv": parse_delimited,
+    "text/tab-separated-values": parse_delimited,
 }
 
 __all__ = ["PARSERS", "BinaryContentError", "UndecodableError", "decode", "parse"]
