@@ -11,7 +11,9 @@ from typing import Final
 from variorum.formats.decode import BinaryContentError, UndecodableError, decode
 from variorum.formats.delimited import parse_delimited
 from variorum.formats.html import parse_html
+from variorum.formats.json_blocks import parse_json, parse_json_lines
 from variorum.formats.markdown import parse_markdown
+from variorum.formats.notebook import parse_notebook
 from variorum.formats.plain import parse_plain
 from variorum.records.errors import UnsupportedError
 from variorum.records.text import Structure, Text
@@ -22,6 +24,9 @@ PARSERS: Final = " ".join(
         "plain/1",
         f"html/1 (justhtml {version('justhtml')})",
         "delimited/1",
+        "json/1",
+        "json-lines/1",
+        "notebook/1",
     )
 )
 """What the parsers are, as part of every recipe: a change lays every document out anew."""
@@ -31,6 +36,9 @@ _PARSE: Final[Mapping[str, Callable[[Text], Structure]]] = {
     "text/plain": parse_plain,
     "text/html": parse_html,
     "application/xhtml+xml": parse_html,
+    "application/json": parse_json,
+    "application/x-ndjson": parse_json_lines,
+    "application/x-ipynb+json": parse_notebook,
     "text/csv": parse_delimited,
     "text/tab-separated-values": parse_delimited,
 }

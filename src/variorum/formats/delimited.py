@@ -2,7 +2,7 @@
 
 A record is the lines that it stands on, several where a quoted cell holds line ends. The first is
 the head, unless it looks like data: a cell empty, a number, or the same as another. A first line
-`sep=;` names the delimiter, as spreadsheets write it. A quote that is never closed would swallow the
+`sep=;` names the delimiter, as spreadsheets write it. A quote never closed would swallow the
 rest of the file, so such a file is read as plain text.
 """
 
