@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Final
 
+from variorum.formats.captions import parse_srt, parse_vtt
 from variorum.formats.decode import BinaryContentError, UndecodableError, decode
 from variorum.formats.delimited import parse_delimited
 from variorum.formats.html import parse_html
@@ -15,6 +16,7 @@ from variorum.formats.json_blocks import parse_json, parse_json_lines
 from variorum.formats.markdown import parse_markdown
 from variorum.formats.notebook import parse_notebook
 from variorum.formats.plain import parse_plain
+from variorum.formats.turns import parse_text, with_turns
 from variorum.records.errors import UnsupportedError
 from variorum.records.text import Structure, Text
 
@@ -27,18 +29,27 @@ PARSERS: Final = " ".join(
         "json/1",
         "json-lines/1",
         "notebook/1",
+        "captions/1",
+        "turns/1",
     )
 )
 """What the parsers are, as part of every recipe: a change lays every document out anew."""
 
+
+def _parse_markdown(text: Text) -> Structure:
+    return with_turns(text, parse_markdown(text))
+
+
 _PARSE: Final[Mapping[str, Callable[[Text], Structure]]] = {
-    "text/markdown": parse_markdown,
-    "text/plain": parse_plain,
+    "text/markdown": _parse_markdown,
+    "text/plain": parse_text,
     "text/html": parse_html,
     "application/xhtml+xml": parse_html,
     "application/json": parse_json,
     "application/x-ndjson": parse_json_lines,
     "application/x-ipynb+json": parse_notebook,
+    "text/vtt": parse_vtt,
+    "application/x-subrip": parse_srt,
     "text/csv": parse_delimited,
     "text/tab-separated-values": parse_delimited,
 }
