@@ -16,6 +16,7 @@ from variorum.formats.json_blocks import parse_json, parse_json_lines
 from variorum.formats.markdown import parse_markdown
 from variorum.formats.notebook import parse_notebook
 from variorum.formats.plain import parse_plain
+from variorum.formats.rest import parse_rest
 from variorum.formats.turns import parse_text, with_turns
 from variorum.records.errors import UnsupportedError
 from variorum.records.text import Structure, Text
@@ -25,6 +26,7 @@ PARSERS: Final = " ".join(
         f"markdown/2 (markdown-it-py {version('markdown-it-py')})",
         "plain/1",
         f"html/1 (justhtml {version('justhtml')})",
+        "rest/1",
         "delimited/1",
         "json/1",
         "json-lines/1",
@@ -48,6 +50,7 @@ _PARSE: Final[Mapping[str, Callable[[Text], Structure]]] = {
     "application/json": parse_json,
     "application/x-ndjson": parse_json_lines,
     "application/x-ipynb+json": parse_notebook,
+    "text/x-rst": parse_rest,
     "text/vtt": parse_vtt,
     "application/x-subrip": parse_srt,
     "text/csv": parse_delimited,
