@@ -1,8 +1,8 @@
 """reStructuredText to blocks of whole lines.
 
-A reader of lines, by the rules of the reference specification, that runs no directive and opens no
-file: docutils gives line numbers for some elements only, and is what the tests compare sections
-with. A title with any adornment heads a section, nested in the order in which the styles first come.
+A reader of lines, by the rules of the specification, that runs no directive and opens no file:
+docutils gives places for some elements only, and is what the tests compare the sections with. A
+title with any adornment heads a section, nested in the order in which the styles first come.
 
 Fields at the top are metadata. Code directives and literal blocks are CODE, tables a head and rows,
 `raw` is HTML; comments, targets, substitutions and directives without words of their own (`image`,

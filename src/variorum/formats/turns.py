@@ -35,6 +35,7 @@ _NO_NAMES: Final = frozenset(
         *("parameters", "fix", "feat", "chore", "docs", "test", "tests", "refactor", "style"),
         *("build", "ci", "perf", "revert", "input", "output", "url", "version", "name", "type"),
         *("description", "default", "status", "注意", "注", "备注", "说明", "提示", "警告", "例如"),
+        *("table", "figure", "fig", "listing", "chapter", "section", "appendix", "表", "图"),
         *("示例", "日期", "作者", "标题", "来源", "名称", "描述", "类型", "版本", "地址", "电话"),
     )
 )
@@ -53,7 +54,11 @@ def opening(paragraph: str) -> _Opening | None:
     speaker = " ".join(match["name"].split())
     has_time = bool(match["before"] or match["after"])
     is_name = speaker[0].isupper() or not speaker[0].islower() or has_time
-    if not is_name or len(speaker.split()) > _MAX_NAME_WORDS or speaker.lower() in _NO_NAMES:
+    if (
+        not is_name
+        or len(speaker.split()) > _MAX_NAME_WORDS
+        or speaker.split()[0].lower() in _NO_NAMES
+    ):
         return None
     return _Opening(speaker, has_time)
 

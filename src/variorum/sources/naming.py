@@ -5,14 +5,28 @@ from variorum.records.names import SOURCE_NAME
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
-KNOWN = frozenset({MARKDOWN, PLAIN})
 
-_MARKDOWN_SUFFIXES = frozenset({b"md", b"markdown", b"mdown", b"mdx"})
+_SUFFIXES = {
+    **dict.fromkeys((b"md", b"markdown", b"mdown", b"mdx"), MARKDOWN),
+    **dict.fromkeys((b"html", b"htm"), "text/html"),
+    b"xhtml": "application/xhtml+xml",
+    b"rst": "text/x-rst",
+    b"ipynb": "application/x-ipynb+json",
+    b"json": "application/json",
+    b"jsonl": "application/x-ndjson",
+    b"ndjson": "application/x-ndjson",
+    b"csv": "text/csv",
+    b"tsv": "text/tab-separated-values",
+    b"vtt": "text/vtt",
+    b"srt": "application/x-subrip",
+}
+KNOWN = frozenset({PLAIN, *_SUFFIXES.values()})
 
 
 def content_type_of(name: bytes) -> str:
-    """`text/markdown` for the Markdown suffixes in either case, else `text/plain`."""
-    return MARKDOWN if name.rpartition(b".")[2].lower() in _MARKDOWN_SUFFIXES else PLAIN
+    """The content type that a name's suffix stands for, in either case; else `text/plain`."""
+    _, dot, suffix = name.rpartition(b".")
+    return _SUFFIXES.get(suffix.lower(), PLAIN) if dot else PLAIN
 
 
 def checked_source_name(name: str) -> str:
