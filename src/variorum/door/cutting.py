@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from variorum.chunking import chunker_from_spec, lay_out
+from variorum.chunking.versions import algorithm_of
 from variorum.door.index import Index
 from variorum.formats import decode, parse
 from variorum.records.errors import InputError, NotFoundError, UnavailableError
@@ -84,7 +85,7 @@ def _recipe(settings: Settings, spec: str, *, planner: bool) -> Recipe:
         heading_depth=recipe.heading_depth,
         tokenizer=recipe.tokenizer,
         model=recipe.model,
-        parsers=recipe.parsers,
+        algorithm=algorithm_of(spec, planner=planner),
     )
 
 

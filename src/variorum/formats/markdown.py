@@ -5,23 +5,26 @@ and blocks are mapped back to the original by line number. What CommonMark leave
 its own (link definitions, empty list markers) becomes an `OTHER` block, so that every line with
 more than white space is covered.
 
+A table is its header and delimiter rows, then a row a line, each with the head to repeat.
+
 Headings inside block quotes and lists open no section: they are paragraphs of their container.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from variorum.formats.front_matter import read_front_matter
-from variorum.formats.plain import filled_runs, line_spans, parse_plain
+from variorum.formats.leaves import Leaf, leaf_blocks, table_leaves
+from variorum.formats.plain import line_spans, parse_plain
 from variorum.formats.titles import plain_title
-from variorum.records.text import Block, BlockKind, Span, Structure, Text
+from variorum.records.text import Block, BlockKind, Structure, Text
 
 NAME: Final = "markdown"
 MAX_NESTING: Final = 100
@@ -39,16 +42,6 @@ _LEAVES: Final = {
 _CONTAINERS: Final = frozenset(
     {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open"}
 )
-
-
-class _Leaf(NamedTuple):
-    """A block as the parser saw it: lines counted from the end of the front matter."""
-
-    first_line: int
-    end_line: int
-    kind: BlockKind
-    depth: int
-    title: str
 
 
 @cache
@@ -69,7 +62,14 @@ def _tokens(source: str) -> list[Token]:
     return state.tokens
 
 
-def _leaves(tokens: list[Token]) -> Iterator[_Leaf]:
+def _table(first_line: int, end_line: int) -> Iterator[Leaf]:
+    """A table's header and delimiter rows, then its body, a row a line."""
+    head_end = min(first_line + 2, end_line)
+    rows = ((line, line + 1) for line in range(head_end, end_line))
+    return table_leaves((first_line, head_end), rows)
+
+
+def _leaves(tokens: list[Token]) -> Iterator[Leaf]:
     list_depth = 0
     in_table = False
     for index, token in enumerate(tokens):
@@ -82,45 +82,14 @@ def _leaves(tokens: list[Token]) -> Iterator[_Leaf]:
             kind = _LEAVES[token.type]
             first_line, end_line = token.map
             depth, title = 0, ""
+            if kind is BlockKind.TABLE:
+                yield from _table(first_line, end_line)
+                continue
             if kind is BlockKind.HEADING and token.level == 0:
                 depth, title = int(token.tag[1]), plain_title(tokens[index + 1].content, _parser())
             elif kind in (BlockKind.HEADING, BlockKind.PARAGRAPH):
                 kind = BlockKind.LIST_ITEM if list_depth else BlockKind.PARAGRAPH
-            yield _Leaf(first_line, end_line, kind, depth, title)
-
-
-class _Sections:
-    """The headings that are open at a place in the document."""
-
-    def __init__(self) -> None:
-        self._open: list[tuple[int, str]] = []
-        self.path: tuple[str, ...] = ()
-
-    def enter(self, depth: int, title: str) -> None:
-        """Close the sections as deep as `depth` or deeper, and open one. An empty title is none."""
-        while self._open and self._open[-1][0] >= depth:
-            self._open.pop()
-        self._open.append((depth, title))
-        self.path = tuple(title for _, title in self._open if title)
-
-
-def _blocks(characters: str, lines: list[Span], leaves: Iterable[_Leaf]) -> Iterator[Block]:
-    """The leaves as blocks, with `OTHER` blocks for the filled lines between them."""
-    sections = _Sections()
-    done = 0
-    for leaf in leaves:
-        first, end = max(leaf.first_line, done), min(leaf.end_line, len(lines))
-        if end <= first:
-            continue
-        for run in filled_runs(characters, lines[done:first]):
-            yield Block(run.start, run.end, BlockKind.OTHER, sections.path)
-        if leaf.depth:
-            sections.enter(leaf.depth, leaf.title)
-        span = Span(lines[first].start, lines[end - 1].end)
-        yield Block(span.start, span.end, leaf.kind, sections.path, leaf.depth)
-        done = end
-    for run in filled_runs(characters, lines[done:]):
-        yield Block(run.start, run.end, BlockKind.OTHER, sections.path)
+            yield Leaf(first_line, end_line, kind, depth, title)
 
 
 def parse_markdown(text: Text) -> Structure:
@@ -139,5 +108,5 @@ def parse_markdown(text: Text) -> Structure:
         why = f"{type(error).__name__}: {error}"[:200]
         return replace(parse_plain(text, f"not parsed as Markdown: {why}"), metadata=front.metadata)
     head = [Block(0, front.end, BlockKind.FRONT_MATTER)] if front.end else []
-    blocks = (*head, *_blocks(text.characters, body, leaves))
+    blocks = (*head, *leaf_blocks(text.characters, body, leaves))
     return Structure(blocks, NAME, front.metadata, front.problem)

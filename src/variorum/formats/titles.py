@@ -24,6 +24,11 @@ def _words(tokens: list[Token]) -> str:
     return "".join(parts)
 
 
+def tidy_title(words: str) -> str:
+    """Words without control characters and doubled white space."""
+    return " ".join(_CONTROLS.sub("", words).split())
+
+
 def plain_title(content: str, inline: MarkdownIt) -> str:
     """A heading's content without markup, control characters and doubled white space."""
     content = _CONTROLS.sub("", content)

@@ -14,8 +14,9 @@ class Recipe:
     """The named, versioned settings that decide a layout and its embedding inputs.
 
     `chunker` is a canonical spec such as `anchored(max_tokens=160, min_tokens=48)`. `heading_depth`
-    is how many heading titles stand before the text in an input, 0 for none. `tokenizer`, `model`
-    and `parsers` are fingerprints or versions of what the settings mean.
+    is how many heading titles stand before the text in an input, 0 for none. `tokenizer` and
+    `model` are fingerprints, `algorithm` names the versions of the rules. The parser is no part of
+    it, but of each layout, since it differs by content type.
     """
 
     chunker: str
@@ -23,7 +24,7 @@ class Recipe:
     heading_depth: int
     tokenizer: str
     model: str
-    parsers: str
+    algorithm: str
 
     @cached_property
     def fingerprint(self) -> str:

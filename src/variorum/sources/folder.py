@@ -30,7 +30,10 @@ from variorum.sources.globs import Globs
 from variorum.sources.ignore import IGNORE_NAMES, Ignores, parse_ignore_file
 from variorum.sources.naming import checked_source_name, content_type_of
 
-DEFAULT_INCLUDE: Final = ("**/*.md", "**/*.markdown", "**/*.mdx", "**/*.txt", "**/*.text")
+DEFAULT_INCLUDE: Final = (
+    *("**/*.md", "**/*.markdown", "**/*.mdx", "**/*.txt", "**/*.text", "**/*.rst"),
+    *("**/*.html", "**/*.htm", "**/*.ipynb", "**/*.csv", "**/*.tsv", "**/*.vtt", "**/*.srt"),
+)
 CONTROL_NAMES: Final = frozenset({b".git", b".variorum", b"variorum.toml", *IGNORE_NAMES})
 SKIP_REASONS: Final = (
     "symlink",

@@ -7,6 +7,16 @@ MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 _SUFFIXES = {
     MARKDOWN: "md markdown mdown mdx",
+    "text/html": "html htm",
+    "application/xhtml+xml": "xhtml",
+    "text/x-rst": "rst",
+    "application/x-ipynb+json": "ipynb",
+    "application/json": "json",
+    "application/x-ndjson": "jsonl ndjson",
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "text/vtt": "vtt",
+    "application/x-subrip": "srt",
     "text/x-python": "py pyi pyw",
     "text/javascript": "js mjs cjs jsx",
     "text/typescript": "ts mts cts",

@@ -25,6 +25,11 @@ from variorum.store.staging import Staging, staged_chunk, staged_document
 _SAME_REVISION = (schema.revision.c.tenant == staged_document.c.tenant) & (
     schema.revision.c.sha256 == staged_document.c.sha256
 )
+_SAME_LAYOUT = (
+    (schema.layout.c.revision_id == schema.revision.c.id)
+    & (schema.layout.c.content_type == staged_document.c.content_type)
+    & (schema.layout.c.parser == staged_document.c.parser)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +173,12 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
             schema.revision.c.id,
             bindparam("recipe", recipe_id, type_=Integer),
             staged_document.c.content_type,
+            staged_document.c.parser,
         )
         .select_from(staged_document.join(schema.revision, _SAME_REVISION))
         .where(brings)
     )
-    columns = ["revision_id", "recipe_id", "content_type"]
+    columns = ["revision_id", "recipe_id", "content_type", "parser"]
     connection.execute(insert_ignoring(connection, schema.layout).from_select(columns, rows))
     chunks = (
         select(
@@ -188,8 +194,7 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
             staged_document.join(schema.revision, _SAME_REVISION)
             .join(
                 schema.layout,
-                (schema.layout.c.revision_id == schema.revision.c.id)
-                & (schema.layout.c.content_type == staged_document.c.content_type),
+                _SAME_LAYOUT,
             )
             .join(staged_chunk, staged_chunk.c.document_id == staged_document.c.id)
             .join(schema.input_, schema.input_.c.key == staged_chunk.c.key)
@@ -227,8 +232,7 @@ def _open_rows(connection: Connection, publication: Publication, number: int) ->
             .join(schema.revision, _SAME_REVISION)
             .join(
                 schema.layout,
-                (schema.layout.c.revision_id == schema.revision.c.id)
-                & (schema.layout.c.content_type == staged_document.c.content_type),
+                _SAME_LAYOUT,
             )
         )
         .where(

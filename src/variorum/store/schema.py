@@ -105,7 +105,8 @@ layout = Table(
     Column("revision_id", Integer, ForeignKey("revision.id"), nullable=False),
     Column("recipe_id", Integer, ForeignKey("recipe.id"), nullable=False),
     Column("content_type", String, nullable=False),
-    UniqueConstraint("revision_id", "recipe_id", "content_type"),
+    Column("parser", String, nullable=False),
+    UniqueConstraint("revision_id", "recipe_id", "content_type", "parser"),
 )
 
 input_ = Table(

@@ -44,6 +44,7 @@ class ManifestRow(NamedTuple):
     content_type: str
     metadata: Mapping[str, Mapping[str, object]]
     recipe_id: int
+    parser: str
     from_generation: int
 
     @property
@@ -142,6 +143,7 @@ def manifest_query(collection_id: int) -> Select[Any]:
             layout.c.content_type,
             manifest.c.metadata,
             layout.c.recipe_id,
+            layout.c.parser,
             manifest.c.from_generation,
         )
         .select_from(

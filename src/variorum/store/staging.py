@@ -48,6 +48,7 @@ staged_document = Table(
     Column("path", LargeBinary, nullable=False),
     Column("closes", Integer),
     Column("content_type", String),
+    Column("parser", String),
     Column("metadata", JSON),
     Column("sha256", String),
     Column("size_bytes", Integer),
@@ -94,6 +95,7 @@ _STORED_LAYOUT = (
         revision_table.c.sha256 == bindparam("sha256"),
         layout.c.recipe_id == bindparam("recipe"),
         layout.c.content_type == bindparam("content_type"),
+        layout.c.parser == bindparam("parser"),
     )
 )
 _LAID_OUT_BY = select(staged_document.c.id).where(
@@ -119,6 +121,7 @@ class StagedRevision:
     content: bytes
     sha256: str
     content_type: str
+    parser: str
     metadata: Mapping[str, object]
     closes: int | None
 
@@ -366,6 +369,7 @@ class Staging:
             path=staged.document.path,
             closes=staged.closes,
             content_type=staged.content_type,
+            parser=staged.parser,
             metadata=dict(staged.metadata),
             sha256=staged.sha256,
             size_bytes=len(staged.content),
@@ -388,6 +392,7 @@ class Staging:
             "sha256": staged.sha256,
             "recipe": self.recipe_id,
             "content_type": staged.content_type,
+            "parser": staged.parser,
         }
         found: int | None = self.connection.execute(_STORED_LAYOUT, wanted).scalar()
         return found

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from variorum.formats import parser_of
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Listed, Skipped, Source
@@ -14,6 +15,11 @@ from variorum.store.snapshot import ManifestRow, same_metadata
 SHRINK_SHARE = 0.5
 SHRINK_DOCUMENTS = 10
 _HELD_WHEN_SKIPPED = frozenset({"too-large"})
+
+
+def is_laid_out(row: ManifestRow, recipe_id: int | None) -> bool:
+    """Whether a row's layout is under a recipe, and by the parser of today."""
+    return row.recipe_id == recipe_id and row.parser == parser_of(row.content_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ class Comparison:
         return (
             row.sha256 == sha256
             and row.content_type == entry.content_type
-            and row.recipe_id == self.recipe_id
+            and is_laid_out(row, self.recipe_id)
             and same_metadata(row.metadata.get("source", {}), entry.metadata)
         )
 

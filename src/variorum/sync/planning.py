@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from variorum.chunking import lay_out, render
-from variorum.formats import BinaryContentError, UndecodableError, decode, parse
+from variorum.formats import BinaryContentError, UndecodableError, decode, parse, parser_of
 from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
 from variorum.records.reports import (
@@ -22,7 +22,7 @@ from variorum.store.publish import find_recipe
 from variorum.store.snapshot import ManifestRow
 from variorum.store.staging import StagedRevision, Staging
 from variorum.store.store import Store, require_released
-from variorum.sync.compare import Comparison, Found
+from variorum.sync.compare import Comparison, Found, is_laid_out
 from variorum.sync.target import Target
 
 
@@ -143,11 +143,18 @@ def _stage_other_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) ->
 
 
 def _relay(plan: Plan, row: ManifestRow, recipe_id: int, action: str = "held") -> None:
-    if row.recipe_id == recipe_id:
+    if is_laid_out(row, recipe_id):
         return
     content = plan.staging.content(row.revision_id)
     staged = StagedRevision(
-        row.document, action, content, row.sha256, row.content_type, row.metadata, row.id
+        document=row.document,
+        action=action,
+        content=content,
+        sha256=row.sha256,
+        content_type=row.content_type,
+        parser=parser_of(row.content_type),
+        metadata=row.metadata,
+        closes=row.id,
     )
     revision = Revision(content, row.content_type, row.sha256)
     text = decode(revision)
@@ -176,6 +183,7 @@ def _stage_found(plan: Plan, comparison: Comparison, found: Found) -> None:
         content=found.revision.content,
         sha256=found.revision.sha256,
         content_type=found.revision.content_type,
+        parser=parser_of(found.revision.content_type),
         metadata=metadata,
         closes=None if found.row is None else found.row.id,
     )
@@ -205,7 +213,7 @@ def _keys(tenant: str, recipe: Recipe, layout: Layout) -> list[bytes]:
 
 def _previous(staging: Staging, recipe: Recipe, row: ManifestRow | None) -> PreviousLayout | None:
     """The old layout, for the reuse planner; a change of recipe ignores it (invariant 11)."""
-    if row is None or not recipe.planner or row.recipe_id != staging.recipe_id:
+    if row is None or not recipe.planner or not is_laid_out(row, staging.recipe_id):
         return None
     content = staging.content(row.revision_id)
     old = decode(Revision(content, row.content_type, row.sha256))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from variorum.formats import PARSERS
+from variorum.chunking.versions import algorithm_of
 from variorum.records.layout import Recipe
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.store.vectors import Precision
@@ -33,7 +33,7 @@ class Settings:
             heading_depth=self.heading_depth,
             tokenizer=self.embedder.tokenizer.fingerprint,
             model=self.embedder.identity.fingerprint,
-            parsers=PARSERS,
+            algorithm=algorithm_of(self.chunker, planner=self.planner),
         )
 
 

@@ -68,7 +68,7 @@ class FakeSizer:
 
 
 def recipe(chunker: str, *, planner: bool = False, heading_depth: int = 0) -> Recipe:
-    return Recipe(chunker, planner, heading_depth, tokenizer="t", model="m", parsers="p")
+    return Recipe(chunker, planner, heading_depth, tokenizer="t", model="m", algorithm="a")
 
 
 def previous(text: str, layout) -> PreviousLayout:

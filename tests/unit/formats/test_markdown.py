@@ -147,6 +147,34 @@ def test_headings_in_quotes_and_lists_open_no_section() -> None:
     assert [kind for kind, _ in kinds(source)] == [K.HEADING, K.PARAGRAPH, K.LIST_ITEM, K.PARAGRAPH]
 
 
+def test_every_row_of_a_long_table_repeats_its_head() -> None:
+    """MD-09."""
+    head = "| a | b | c | d |\n|---|---|---|---|\n"
+    rows = [f"| {n} | x | y | z |\n" for n in range(60)]
+    source = "# T\n\nTable 1: the caption\n\n" + head + "".join(rows) + "\nafter\n"
+    blocks = structure_of(source).blocks
+    assert [source[b.start : b.end] for b in blocks if b.kind is K.ROW] == rows
+    assert {source[slice(*b.repeats)] for b in blocks if b.repeats} == {head}
+    assert all((b.repeats is not None) == (b.kind is K.ROW) for b in blocks)
+    assert {b.heading_path for b in blocks} == {("T",)}
+    assert [source[b.start : b.end] for b in blocks if "caption" in source[b.start : b.end]] == [
+        "Table 1: the caption\n"
+    ]
+
+
+def test_a_pipe_in_code_is_no_border_and_keeps_its_backslash() -> None:
+    """MD-10."""
+    source = "| Key | Does |\n|---|---|\n| `ls \\| wc` | counts files |\n"
+    assert kinds(source)[1:] == [(K.ROW, "| `ls \\| wc` | counts files |\n")]
+
+
+def test_a_table_inside_a_quote_or_an_item_is_rows_too() -> None:
+    assert [kind for kind, _ in kinds("> |a|\n> |-|\n> |1|\n\n- |a|\n  |-|\n  |1|\n")] == [
+        *(K.TABLE, K.ROW),
+        *(K.TABLE, K.ROW),
+    ]
+
+
 def test_every_kind_of_block_is_told_apart() -> None:
     source = (
         "para\n\n- a\n\n  more\n  - b\n1. c\n\n| x |\n|---|\n| 1 |\n\n<div>\n\n***\n\n"
@@ -158,7 +186,8 @@ def test_every_kind_of_block_is_told_apart() -> None:
         (K.LIST_ITEM, "  more\n"),
         (K.LIST_ITEM, "  - b\n"),
         (K.LIST_ITEM, "1. c\n"),
-        (K.TABLE, "| x |\n|---|\n| 1 |\n"),
+        (K.TABLE, "| x |\n|---|\n"),
+        (K.ROW, "| 1 |\n"),
         (K.HTML, "<div>\n"),
         (K.OTHER, "***\n"),
         (K.OTHER, "[ref]: u\n"),

@@ -34,7 +34,7 @@ def test_the_parts_of_a_key_cannot_run_into_each_other() -> None:
         {"heading_depth": 1},
         {"tokenizer": "u"},
         {"model": "n"},
-        {"parsers": "q"},
+        {"algorithm": "q"},
     ],
 )
 def test_every_setting_is_part_of_a_recipe_s_fingerprint(change: dict[str, object]) -> None:

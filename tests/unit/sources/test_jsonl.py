@@ -62,7 +62,7 @@ def test_lines_become_documents_named_by_id(tmp_path: Path) -> None:
         ({"id": "a", "text": "x", "metadata": {"k": ["v"]}}, "'metadata', key 'k'"),
         ({"id": "a", "text": "x", "metadata": {"k": 2**63}}, "'metadata', key 'k'"),
         ({"id": "a", "text": "x", "metadata": {"k": "\ud800"}}, "'metadata', key 'k'"),
-        ({"id": "a", "text": "x", "content_type": "text/html"}, "'content_type'"),
+        ({"id": "a", "text": "x", "content_type": "image/png"}, "'content_type'"),
         ({"id": "a", "text": "x", "meta": {}}, "'meta'"),
         ({"id": "good", "text": "x"}, "'id'"),
         ({"id": "a", "path": "../x"}, "'path'"),

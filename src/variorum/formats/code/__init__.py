@@ -2,12 +2,15 @@
 
 from typing import Final
 
-from variorum.formats.code.grammars import BY_CONTENT_TYPE, versions
+from variorum.formats.code.grammars import BY_CONTENT_TYPE, versions_of
 from variorum.formats.code.parser import parse_code
 
 CONTENT_TYPES: Final = frozenset(BY_CONTENT_TYPE)
 """The content types that `parse_code` takes."""
-PARSER: Final = f"code/1 ({versions()})"
-"""What the parser is, with the grammars that it has at hand."""
 
-__all__ = ["CONTENT_TYPES", "PARSER", "parse_code"]
+__all__ = ["CONTENT_TYPES", "parse_code", "parser_of"]
+
+
+def parser_of(content_type: str) -> str:
+    """What the parser of a content type is, with the grammars that it has at hand."""
+    return f"code/1 ({versions_of(content_type)})"

@@ -276,10 +276,10 @@ BY_CONTENT_TYPE: Final[Mapping[str, tuple[Grammar, ...]]] = {
 """The grammars to try for a content type, in order."""
 
 
-def versions() -> str:
-    """The versions of tree-sitter and of every grammar, of those that are installed."""
-    grammars = {grammar.package for tried in BY_CONTENT_TYPE.values() for grammar in tried}
-    return ", ".join(f"{name} {_version(name)}" for name in ["tree-sitter", *sorted(grammars)])
+def versions_of(content_type: str) -> str:
+    """The versions of tree-sitter and of a content type's grammars, of those that are installed."""
+    grammars = sorted({grammar.package for grammar in BY_CONTENT_TYPE[content_type]})
+    return ", ".join(f"{name} {_version(name)}" for name in ["tree-sitter", *grammars])
 
 
 def _version(package: str) -> str:

@@ -89,7 +89,8 @@ def _create_documents() -> None:
         sa.Column("revision_id", sa.Integer, sa.ForeignKey("revision.id"), nullable=False),
         sa.Column("recipe_id", sa.Integer, sa.ForeignKey("recipe.id"), nullable=False),
         sa.Column("content_type", sa.String, nullable=False),
-        sa.UniqueConstraint("revision_id", "recipe_id", "content_type"),
+        sa.Column("parser", sa.String, nullable=False),
+        sa.UniqueConstraint("revision_id", "recipe_id", "content_type", "parser"),
     )
 
 
