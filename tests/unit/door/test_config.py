@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import variorum
-from variorum.door.config import TEMPLATE, load_config
+from variorum.door.config import load_config, template
 from variorum.embedding import HashingEmbedder
 from variorum.records.errors import InputError, NotFoundError, VariorumError
 
@@ -87,7 +87,7 @@ def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
 
 
 def test_the_template_is_sound_and_says_the_defaults(tmp_path: Path) -> None:
-    config = load_config(written(tmp_path, TEMPLATE.replace("{root}", "docs")), None)
+    config = load_config(written(tmp_path, template("docs")), None)
     bare = load_config(written(tmp_path, "[sources.docs]\nroot = 'docs'\n"), None)
     assert config.collections == bare.collections
     assert config.sources == bare.sources
