@@ -173,7 +173,7 @@ class Counting:
 
 
 def cost_of_one_edit(home: Path, documents: int) -> tuple[list[str], int, dict[str, int]]:
-    """(statements, rows written by any connection, new rows of each table) of an edited document."""
+    """Statements, rows written by any connection, and new rows of each table, of one edit."""
     bench = Bench(home)
     bench.write({f"{n:04}.md": document(f"D{n}", f"E{n}") for n in range(documents)})
     bench.sync()
