@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from variorum.store.store import counted_statements
+from variorum.sync import planning
 from workbench import Bench, Recorder, document, section, vectors_stored, words
 
 TITLES = [f"T{n}" for n in range(8)]
@@ -99,6 +100,22 @@ def test_a_revert_embeds_nothing_and_brings_the_old_layout_back(bench: Bench) ->
         embedded_after(bench, *edit)
     assert embedded_after(bench, *TITLES) == []
     assert bench.stored().plain() == before
+
+
+def test_a_revision_that_history_knows_is_not_cut_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded_after(bench, "New")
+
+    def cut(*_: object) -> object:
+        raise AssertionError("a known revision was cut")
+
+    monkeypatch.setattr(planning, "lay_out", cut)
+    assert embedded_after(bench, *TITLES) == []
+    (bench.root / "a.md").rename(bench.root / "z.md")
+    bench.write({"copy.md": document(*TITLES)})
+    report, asked = bench.sync()
+    assert (report.documents.added, asked) == (2, [])
 
 
 def test_a_section_moved_to_another_document_embeds_nothing(bench: Bench) -> None:
