@@ -83,7 +83,7 @@ def copy_of(bench: Bench, home: Path) -> Bench:
     return Bench(home, bench.settings, collections=bench.collections)
 
 
-def run_and_kill(work: Callable[[], None], after_s: float) -> int:
+def run_and_kill(work: Callable[[], object], after_s: float) -> int:
     """Run `work` in a process of its own and kill it with SIGKILL; its exit code, -9 if killed."""
     process = FORK.Process(target=work)
     process.start()
@@ -92,6 +92,17 @@ def run_and_kill(work: Callable[[], None], after_s: float) -> int:
         os.kill(process.pid, signal.SIGKILL)
     process.join()
     return int(process.exitcode or 0)
+
+
+def kill_when(work: Callable[[], object], ready: Callable[[], bool]) -> None:
+    """Run `work` in a process of its own, and kill it with SIGKILL as soon as `ready` says so."""
+    process = FORK.Process(target=work)
+    process.start()
+    while process.is_alive() and not ready():
+        time.sleep(0.01)
+    if process.pid:
+        os.kill(process.pid, signal.SIGKILL)
+    process.join()
 
 
 @contextmanager

@@ -13,10 +13,10 @@ from sqlalchemy import Connection
 from dying import Slow, copy_of, run_and_kill
 from variorum.store.vectors import NewVector, Precision, record_vectors
 from variorum.sync import execution
-from workbench import Bench, document, key_of, vectors_stored, words
+from workbench import Bench, document, key_of, section, vectors_stored
 
 SECTIONS = 40
-QUERY = words("part3", 4)
+QUERY = section("Part3")
 
 
 def prepared(home: Path) -> Bench:
