@@ -103,8 +103,9 @@ def run(arguments: argparse.Namespace) -> Result:
         for count in arguments.sizes:
             print(f"  building {count:,} documents", flush=True)
             corpus, first_s = build(Path(place) / str(count), count)
-            _times(result, corpus, first_s, arguments)
+            # First of all, while the edited document is the same one at every size.
             efforts.append((count, *edit_effort(corpus)))
+            _times(result, corpus, first_s, arguments)
             corpus.index.close()
     _efforts(result, efforts)
     return result
