@@ -133,7 +133,9 @@ def _times(result: Result, corpus: Corpus, first_s: float, arguments: argparse.N
     steadlith = None
     if peers.is_installed() and count <= arguments.peer_limit:
         steadlith = peers.Steadlith(corpus.folder)
+        started = perf_counter()
         figures["steadlith_chunks"] = steadlith.index()
+        figures["steadlith_first_index_s"] = perf_counter() - started
     _edits(result, figures, corpus, steadlith, arguments.runs)
     _queries(result, figures, corpus, steadlith, arguments.runs)
     result.figures[str(count)] = figures
