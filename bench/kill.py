@@ -133,15 +133,15 @@ _CHILD = (
 def run(arguments: argparse.Namespace) -> Result:
     result = Result(inputs=list(SOURCES))
     generator = random.Random(SEED)
-    outcomes = []
+    outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         paths = write_corpus(folder / "docs", DOCUMENTS)
         with variorum.open(folder, store=folder / ".variorum", embedder=HashingEmbedder()) as index:
             index.sync(folder / "docs")
-        for number in range(arguments.kills):
+        while sum(not one.finished for one in outcomes) < arguments.kills:
             after_s = generator.uniform(0.0, arguments.within_s)
-            outcomes.append(one_kill(folder, paths, number, after_s))
+            outcomes.append(one_kill(folder, paths, len(outcomes), after_s))
             print("  " + json.dumps(asdict(outcomes[-1])), flush=True)
     _tables(result, outcomes)
     return result
@@ -193,8 +193,8 @@ def _row(stage: str, outcomes: Sequence[Outcome]) -> tuple[object, ...]:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--within-s", type=float, default=2.2, help="latest moment of a kill")
+    parser.add_argument("--kills", type=int, default=50, help="syncs killed while they run")
+    parser.add_argument("--within-s", type=float, default=1.8, help="latest moment of a kill")
 
 
 STUDY = Study("kill", "kill -9 at 50 random moments of a sync", run, _arguments)

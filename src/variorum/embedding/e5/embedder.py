@@ -57,23 +57,14 @@ class E5Embedder:
         self._cache = cache
         self._threads = threads or _usable_cores()
         self._lock = Lock()
-        self._tokenizer: E5Tokenizer | None = None
+        self._tokenizer = E5Tokenizer(lambda: read_vocabulary(converted_model(self._cache)))
         self._session: Any = None
         self._pool: ThreadPoolExecutor | None = None
 
     @property
     def tokenizer(self) -> E5Tokenizer:
-        """The model's tokenizer.
-
-        Raises:
-            UnsupportedError: the weights' package is not installed.
-            DamagedError: the weights or the converted files are not the pinned ones.
-            UnavailableError: the cache folder cannot be written.
-        """
-        with self._lock:
-            if self._tokenizer is None:
-                self._tokenizer = E5Tokenizer(read_vocabulary(converted_model(self._cache)))
-            return self._tokenizer
+        """The model's tokenizer. Its first count raises what `embed` would."""
+        return self._tokenizer
 
     @property
     def max_tokens(self) -> int:
@@ -88,7 +79,13 @@ class E5Embedder:
         return ModelIdentity("e5-small", fingerprint, HIDDEN)
 
     def count(self, inputs: Sequence[str], role: Role = "passage") -> list[int]:
-        """Tokens of each input as sent: the role's prefix and both special tokens included."""
+        """Tokens of each input as sent: the role's prefix and both special tokens included.
+
+        Raises:
+            UnsupportedError: the weights' package is not installed.
+            DamagedError: the weights or the converted files are not the pinned ones.
+            UnavailableError: the cache folder cannot be written.
+        """
         sent = [PREFIXES[role] + text for text in inputs]
         return [tokens + _SPECIAL_TOKENS for tokens in self.tokenizer.count_many(sent)]
 

@@ -9,8 +9,9 @@ offsets and what is sent follow the same rule. An input within the model's limit
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,30 @@ TOKENIZER_FINGERPRINT = hashlib.sha256(
 
 
 class E5Tokenizer:
-    """Counts tokens and finds where they start. Safe to share between threads."""
+    """Counts tokens and finds where they start. Safe to share between threads.
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._normaliser = Normaliser(vocabulary.replacements)
-        self._unigram = _unigram(vocabulary)
+    The vocabulary is read when first needed: a sync that finds nothing changed never needs it.
+    """
+
+    def __init__(self, read: Callable[[], Vocabulary]) -> None:
+        self._read = read
+        self._lock = Lock()
+        self._loaded: tuple[Normaliser, Any] | None = None
+
+    def _parts(self) -> tuple[Normaliser, Any]:
+        with self._lock:
+            if self._loaded is None:
+                vocabulary = self._read()
+                self._loaded = Normaliser(vocabulary.replacements), _unigram(vocabulary)
+            return self._loaded
+
+    @property
+    def _normaliser(self) -> Normaliser:
+        return self._parts()[0]
+
+    @property
+    def _unigram(self) -> Any:
+        return self._parts()[1]
 
     @property
     def fingerprint(self) -> str:
