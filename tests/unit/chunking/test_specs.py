@@ -7,7 +7,7 @@ from variorum.records.errors import InputError
 
 
 @pytest.mark.parametrize(
-    "chunker", [Anchored(), Anchored(90, 12), Fixed(10, 3), Recursive(9, "spaced")]
+    "chunker", [Anchored(), Anchored(90, 12), Fixed(10, 3), Recursive(9, "spaced", "guide")]
 )
 def test_a_chunker_reads_back_from_its_spec(chunker):
     assert chunker_from_spec(chunker.spec) == chunker
@@ -22,12 +22,13 @@ def test_every_setting_is_printed_sorted_by_name():
     )
 
 
-@pytest.mark.parametrize("spec", ["", "semantic", "anchored(", "fixed(max_tokens=1))", "Fixed"])
+@pytest.mark.parametrize("spec", ["", "sentences", "anchored(", "fixed(max_tokens=1))", "Fixed"])
 def test_an_unknown_chunker_is_refused_listing_the_known_ones(spec):
     with pytest.raises(InputError) as caught:
         chunker_from_spec(spec)
     assert caught.value.kind == "unknown-chunker"
-    assert "anchored, fixed, recursive" in caught.value.expected
+    known = "anchored, content_defined, fixed, fixed_characters, recursive, semantic, structural"
+    assert known in caught.value.expected
 
 
 @pytest.mark.parametrize(
