@@ -19,17 +19,24 @@ from variorum.chunking import Chunker, TokenMap, chunker_from_spec
 from variorum.chunking.chunker import Reading
 from variorum.chunking.planner import OldLayout, plan_spans
 
+CDC_100 = "min_tokens=60, max_tokens=120, primary_mask_bits=6, backup_mask_bits=4"
 SPECS = {
     100: [
         "fixed(max_tokens=102)",
         "recursive(max_tokens=124)",
         "anchored",
+        f"content_defined({CDC_100})",
+        f"content_defined({CDC_100}, words=segmented, window_words=16)",
+        "structural(max_tokens=160, min_tokens=48)",
     ],
     300: [
         "fixed(max_tokens=304)",
         "recursive(max_tokens=400, terminators=spaced)",
         "recursive(max_tokens=400)",
         "anchored(max_tokens=512, min_tokens=100)",
+        "content_defined",
+        "content_defined(words=segmented)",
+        "structural(max_tokens=512, min_tokens=200)",
     ],
 }
 TOKENS = AtomTokenizer()

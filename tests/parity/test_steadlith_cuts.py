@@ -50,7 +50,9 @@ def cut(text: str, ours: ContentDefined) -> list[str]:
 
 
 words = st.text(st.sampled_from("abcdeé中,.-'"), min_size=1, max_size=9).filter(COUNTER.count)
-spaces = st.sampled_from([" ", " ", " ", "\n", "\n\n", "\r\n\r\n", "\n \t\n", "\r\r", "  ", "\u3000"])
+spaces = st.sampled_from(
+    [" ", " ", " ", "\n", "\n\n", "\r\n\r\n", "\n \t\n", "\r\r", "  ", "\u3000"]
+)
 word_texts = st.lists(st.tuples(words, spaces), max_size=80).map(
     lambda pairs: "".join(word + space for word, space in pairs)
 )

@@ -3,8 +3,8 @@
 A sentence ends at a terminator with its closing quotes and brackets: a full-width one alone, a
 Latin one before white space, unless it belongs to an abbreviation, an initial or a number, or a
 small letter follows. It ends at the end of a block, at a blank line, and at a line end before a
-list item or after a terminator; other line ends are inside it. Headings, code and the like are
-one piece each.
+list item or after a title; other line ends are inside it. Headings, code and the like are one
+piece each.
 """
 
 import re
@@ -26,7 +26,7 @@ _CLOSERS = r"[\"'”’»」』】》）)\]*_]"
 _LINE_END = r"(?:\r\n|\r(?!\n)|\n)"
 _BREAK = re.compile(
     rf"(?P<full>[。！？｡．][。！？｡．…]*{_CLOSERS}*\s*)"
-    rf"|(?P<latin>(?:[.!?؟۔।॥…]+){_CLOSERS}*)(?=\s)"
+    rf"|(?P<latin>(?<![.!?؟۔।॥…])[.!?؟۔।॥…]++{_CLOSERS}*+)(?=\s)"
     rf"|(?P<blank>{_LINE_END}(?:[^\S\r\n]*{_LINE_END})+)"
     rf"|(?P<item>{_LINE_END})(?=[^\S\r\n]*(?:[-*+•]|\d{{1,3}}[.)]|\#{{1,6}}|>)[^\S\r\n])"
     rf"|(?P<title>^[^\S\r\n]*\#{{1,6}}[^\S\r\n][^\r\n]*{_LINE_END})",
@@ -95,10 +95,10 @@ def _is_short(text: str, mark: int, start: int, following: str) -> bool:
     behind = text[max(start, mark - _LOOK_BEHIND) : mark]
     match = _LAST_WORD.search(behind)
     word = match.group() if match else ""
-    if _ALWAYS.fullmatch(word):
+    if _ALWAYS.fullmatch(word) or (len(word) == 1 and word.isupper() and word != "I"):
         return True
     if _OFTEN.fullmatch(word) or _SPACED_LETTERS.fullmatch(f"{word}."):
-        return len(word) == 1 or not following.isupper()
+        return not following.isupper()
     alone = text[max(start, mark - len(word) - 1) : mark - len(word)] in ("", "\n", "\r")
     return alone and _NUMBER.fullmatch(f"{word}.") is not None
 

@@ -12,6 +12,7 @@ from unit.chunking.fakes import (
     Characters,
     ContextAtoms,
     FakeSizer,
+    fake_embed,
     recipe,
     structure_of,
 )
@@ -20,7 +21,17 @@ from variorum.records.errors import InputError
 from variorum.records.text import Block, BlockKind, Span, Structure
 
 PLAIN = Structure((), parser="none")
-EVERY = ["anchored(max_tokens=8, min_tokens=4)", "fixed(max_tokens=4)", "recursive(max_tokens=4)"]
+EVERY = [
+    "anchored(max_tokens=8, min_tokens=4)",
+    "fixed(max_tokens=4)",
+    "recursive(max_tokens=4)",
+    "recursive(max_tokens=4, rules=guide)",
+    "recursive(max_tokens=4, rules=default)",
+    "fixed_characters(max_characters=22)",
+    "structural(max_tokens=8, min_tokens=4)",
+    "content_defined(min_tokens=4, max_tokens=8)",
+    "semantic(min_tokens=4, max_tokens=8)",
+]
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 
 
@@ -29,7 +40,7 @@ def slices(text, layout):
 
 
 def cut(text, spec, sizer=None, structure=PLAIN):
-    return lay_out(text, structure, recipe(spec), sizer or FakeSizer())
+    return lay_out(text, structure, recipe(spec), sizer or FakeSizer(), embed=fake_embed)
 
 
 @pytest.mark.parametrize("spec", EVERY)
