@@ -4,6 +4,7 @@
 
 R is the share of a new version's distinct inputs, weighted by tokens with specials, that are not
 byte for byte among the old version's; the floor is the share of its tokens in no intact old input.
+A semantic chunker, named by `--spec`, is given hashed words in place of a model.
 """
 
 import argparse
@@ -14,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, pstdev
 
-from chunking_corpus import SPECIAL_TOKENS, AtomTokenizer, histories, structure_of
-from variorum.chunking import Chunker, TokenMap, chunker_from_spec
+from chunking_corpus import SPECIAL_TOKENS, AtomTokenizer, histories, structure_of, word_vectors
+from variorum.chunking import Chunker, NeedsVectors, TokenMap, chunker_from_spec
 from variorum.chunking.chunker import Reading
 from variorum.chunking.planner import OldLayout, plan_spans
 
@@ -61,10 +62,14 @@ def main() -> None:
     columns = "| chunker | R en | R zh | floor en | floor zh | mean | cv | under min % |"
     print(columns + "\n|" + "---|" * 8)
     for spec in options.spec or SPECS[options.size]:
-        chunker = chunker_from_spec(spec)
+        chunker = bound(chunker_from_spec(spec))
         for planner in (False, True):
             name = chunker.spec + (" + planner" if planner else "")
             print(row(name, replay(corpus, chunker, planner=planner)), flush=True)
+
+
+def bound(chunker: Chunker) -> Chunker:
+    return chunker.with_embed(word_vectors) if isinstance(chunker, NeedsVectors) else chunker
 
 
 def readings(chain: Sequence[tuple[str, str]]) -> list[Reading]:

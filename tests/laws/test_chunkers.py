@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import regex
 from hypothesis import given, settings
@@ -22,11 +23,19 @@ from unit.chunking.fakes import (
     tabled,
 )
 from variorum import chunking
-from variorum.chunking import FixedCharacters, TokenMap, chunker_from_spec, render
+from variorum.chunking import (
+    FixedCharacters,
+    Structural,
+    TokenMap,
+    chunker_from_spec,
+    render,
+    sentences,
+)
 from variorum.chunking.differences import kept_stretches
 from variorum.chunking.layout import content_room
 from variorum.chunking.render import fold_line_ends
 from variorum.records.layout import Layout
+from variorum.records.text import BlockKind
 
 WINDOW = "primary_mask_bits=3, window_words=4"
 SPECS = [
@@ -156,6 +165,36 @@ def test_anchored_chunks_hold_the_minimum_or_the_whole_text(text, least):
     graphemes = max((len(match) for match in regex.findall(r"\X", text)), default=0)
     if len(spans) > 1:
         assert all(tokens.count(*span) > least - graphemes for span in spans)
+
+
+@laws
+@given(texts, st.integers(1, 12), st.integers(2, 4))
+def test_structural_chunks_mix_no_section_that_fills_the_minimum(text, least, times):
+    structure, tokens = structure_of(text), TokenMap.of(text, Atoms())
+    headings = [block.kind is BlockKind.HEADING for block in structure.blocks]
+    opens = [
+        block.start
+        for block, is_heading, after in zip(
+            structure.blocks, headings, [False, *headings], strict=False
+        )
+        if is_heading and not after
+    ]
+    sections = list(pairwise(sorted({0, *opens, len(text)})))
+    for start, end in Structural(least * times, least).spans(text, structure, tokens):
+        held = [one for one in sections if one[0] < end and start < one[1]]
+        if len(held) > 1:
+            assert all(tokens.count(*one) < least for one in held)
+
+
+@laws
+@given(texts, st.booleans())
+def test_sentences_hold_all_that_is_not_blank_in_order(text, structured):
+    found = sentences(text, structure_of(text) if structured else None)
+    places = [place for span in found for place in span]
+    assert places == sorted(places)
+    assert all(text[start:end] == text[start:end].strip() != "" for start, end in found)
+    joined = "".join(text[start:end] for start, end in found)
+    assert "".join(joined.split()) == "".join(text.split())
 
 
 @laws

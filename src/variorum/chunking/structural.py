@@ -103,10 +103,11 @@ class _Packer:
         self._too_large: list[int] = outline.starts[too_large].tolist()
         if chunker.oversize == "reject" and self._too_large:
             _refuse_block(text, self._too_large[0], int(sizes[too_large][0]), chunker)
+        found = boundaries(text, structure)
         headings = outline.are({BlockKind.HEADING})
-        opens = outline.starts[headings & ~outline.after(headings)]
+        opens = np.intersect1d(outline.starts[headings & ~outline.after(headings)], found.positions)
         self._sections = sorted({0, *opens.tolist(), len(text)})
-        self._tiers = _tiers(codes, boundaries(text, structure), outline, opens, tokens)
+        self._tiers = _tiers(codes, found, outline, opens, tokens)
 
     def stretches(self) -> Iterator[Span]:
         """Each section that fills the minimum, and the smaller ones beside each other together."""
