@@ -7,13 +7,14 @@ from itertools import pairwise
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from variorum.chunking.anchored import Cutter, divide
 from variorum.chunking.boundaries import AFTER_HEADING, Boundaries, boundaries
 from variorum.chunking.candidates import Candidates
-from variorum.chunking.characters import Codes, code_points, line_starts, window_hashes
+from variorum.chunking.characters import code_points, line_starts, window_hashes
 from variorum.chunking.chunker import Chunker, Shape, canonical_spec, refuse
-from variorum.chunking.outline import Outline
+from variorum.chunking.outline import Mask, Outline
 from variorum.chunking.plain import plain_structure
 from variorum.chunking.tokens import Positions, TokenMap
 from variorum.records.errors import InputError
@@ -66,8 +67,8 @@ class Structural:
 
     @property
     def shape(self) -> Shape:
-        """A target halfway between the minimum and the maximum."""
-        target = (self.min_tokens + self.max_tokens) // 2
+        """A target at which planned spans average what spans cut afresh do."""
+        target = (self.min_tokens + self.max_tokens) * 9 // 20
         return Shape(self.min_tokens, target, self.max_tokens)
 
     def limited(self, max_tokens: int) -> Chunker:
@@ -98,16 +99,14 @@ class _Packer:
         self._tokens = tokens
         self._chunker = chunker
         self._cutter = Cutter(text, structure, tokens, chunker.min_tokens)
-        sizes = tokens.before_each(outline.ends) - tokens.before_each(outline.starts)
-        too_large = sizes > chunker.max_tokens
-        self._too_large: list[int] = outline.starts[too_large].tolist()
-        if chunker.oversize == "reject" and self._too_large:
-            _refuse_block(text, self._too_large[0], int(sizes[too_large][0]), chunker)
+        if chunker.oversize == "reject":
+            _refuse_too_large(text, outline, tokens, chunker)
         found = boundaries(text, structure)
         headings = outline.are({BlockKind.HEADING})
         opens = np.intersect1d(outline.starts[headings & ~outline.after(headings)], found.positions)
         self._sections = sorted({0, *opens.tolist(), len(text)})
-        self._tiers = _tiers(codes, found, outline, opens, tokens)
+        priorities = found.levels + window_hashes(codes, found.positions)
+        self._tiers = _tiers(found, priorities, outline, opens, tokens, chunker.max_tokens)
 
     def stretches(self) -> Iterator[Span]:
         """Each section that fills the minimum, and the smaller ones beside each other together."""
@@ -132,39 +131,78 @@ class _Packer:
         """Where `span` is cut, or its end where it stays whole."""
         if self._tokens.count(*span) <= self._chunker.max_tokens:
             return span.end
-        holds_too_large = bisect_left(self._too_large, span.start) < bisect_left(
-            self._too_large, span.end
-        )
         for tier in self._tiers:
-            best = tier.best(span, self._chunker.min_tokens)
-            if best is None and not holds_too_large:
-                best = tier.middle(span)
-            if best is not None:
-                return best
+            place = tier.cut(span, self._chunker.min_tokens)
+            if place is not None:
+                return place
         return self._cutter.cut(span)
 
 
-def _tiers(
-    codes: Codes, found: Boundaries, outline: Outline, sections: Positions, tokens: TokenMap
-) -> list[Candidates]:
-    """Places between sections, between blocks (a table is one), then between the rows of tables.
+@dataclass(frozen=True, slots=True)
+class _Tier:
+    """Places of one kind, and the starts of what a cut there cannot keep whole."""
 
-    Of the last two, those that part a head from what follows it come last.
-    """
-    priorities = found.levels + window_hashes(codes, found.positions)
-    follows = outline.after(outline.are({BlockKind.TABLE, BlockKind.ROW}))
-    inner = outline.starts[outline.are({BlockKind.ROW}) & follows]
-    between = np.isin(found.positions, outline.starts)
-    rows = np.isin(found.positions, inner)
+    places: Candidates
+    too_large: list[int]
+    parts_heads: bool = False
+    """Whether a cut there parts a head from what follows it: done only to keep that whole."""
+
+    def cut(self, span: Span, min_tokens: int) -> int | None:
+        """The best place that leaves the minimum, or else one that keeps all in `span` whole."""
+        best = None if self.parts_heads else self.places.best(span, min_tokens)
+        if best is not None:
+            return best
+        first, last = (bisect_left(self.too_large, place) for place in span)
+        return self.places.middle(span) if first == last else None
+
+
+def _tiers(
+    found: Boundaries,
+    priorities: NDArray[np.float64],
+    outline: Outline,
+    sections: Positions,
+    tokens: TokenMap,
+    max_tokens: int,
+) -> list[_Tier]:
+    """Places between sections, between blocks (a table is one), then between the rows of tables."""
+    rows = outline.are({BlockKind.ROW})
+    inner = rows & outline.after(rows | outline.are({BlockKind.TABLE}))
+    tables = _too_large(outline, np.flatnonzero(~inner), tokens, max_tokens)
+    blocks = _too_large(outline, np.arange(len(inner)), tokens, max_tokens)
+    outer = np.isin(found.positions, outline.starts[~inner])
+    within = np.isin(found.positions, outline.starts[inner])
     firm = found.levels > AFTER_HEADING
-    kept = [
-        np.isin(found.positions, sections),
-        between & ~rows & firm,
-        between & ~rows & ~firm,
-        rows & firm,
-        rows & ~firm,
+
+    def tier(kept: Mask, too_large: list[int], *, parts_heads: bool = False) -> _Tier:
+        places = Candidates(found.positions[kept], priorities[kept], tokens)
+        return _Tier(places, too_large, parts_heads)
+
+    return [
+        tier(np.isin(found.positions, sections), tables),
+        tier(outer & firm, tables),
+        tier(outer & ~firm, tables, parts_heads=True),
+        tier(within & firm, blocks),
+        tier(within & ~firm, blocks, parts_heads=True),
     ]
-    return [Candidates(found.positions[one], priorities[one], tokens) for one in kept]
+
+
+def _too_large(
+    outline: Outline, firsts: NDArray[np.intp], tokens: TokenMap, max_tokens: int
+) -> list[int]:
+    """Starts of the groups of blocks over the maximum; a group runs up to the next first one."""
+    lasts = np.append(firsts, len(outline.starts))[1:] - 1
+    starts = outline.starts[firsts]
+    sizes = tokens.before_each(outline.ends[lasts]) - tokens.before_each(starts)
+    found: list[int] = starts[sizes > max_tokens].tolist()
+    return found
+
+
+def _refuse_too_large(text: str, outline: Outline, tokens: TokenMap, chunker: Structural) -> None:
+    sizes = tokens.before_each(outline.ends) - tokens.before_each(outline.starts)
+    too_large = np.flatnonzero(sizes > chunker.max_tokens)
+    if len(too_large):
+        first = int(too_large[0])
+        _refuse_block(text, int(outline.starts[first]), int(sizes[first]), chunker)
 
 
 def _refuse_block(text: str, start: int, size: int, chunker: Structural) -> NoReturn:

@@ -109,3 +109,16 @@ def test_an_edit_moves_no_boundary_of_another_section():
     edited[4] = edited[4].replace("w4", "other", 40)
     before, after = (cut("".join(one), Structural(80, 20)) for one in (sections, edited))
     assert all("w4" in part or "other" in part for part in set(after) - set(before))
+
+
+def test_a_heading_stays_with_a_table_that_does_not_fit():
+    table = "| a | b |\n|---|---|\n" + "| one two | three |\n" * 20
+    text = f"{prose(3)}## Title here\n\n{table}"
+    parts = cut(text, Structural(60, 12), tabled(text))
+    assert any("## Title here\n\n| a | b |" in part for part in parts)
+
+
+def test_a_heading_is_parted_only_from_a_block_that_fits_without_it():
+    text = "## A title of seven words stands here\n\n```\n" + "call one\n" * 16 + "```\n"
+    parts = cut(text, Structural(42, 4))
+    assert [part.strip()[:3] for part in parts] == ["## ", "```"]
