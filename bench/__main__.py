@@ -2,10 +2,18 @@
 
 import argparse
 
-from bench import chains, corpus, ingest, kill
+from bench import chains, corpus, ingest, kill, locality, recompute, speed
 from bench.study import Study, report
 
-STUDIES = (chains.STUDY, corpus.STUDY, ingest.STUDY, kill.STUDY)
+STUDIES = (
+    chains.STUDY,
+    corpus.STUDY,
+    ingest.STUDY,
+    kill.STUDY,
+    recompute.STUDY,
+    locality.STUDY,
+    speed.STUDY,
+)
 
 
 def main() -> None:

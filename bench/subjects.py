@@ -1,0 +1,170 @@
+"""Every chunker of the studies behind one shape, and its setting for a given mean size."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log2
+from statistics import fmean
+
+from bench.chunking_corpus import word_vectors
+from bench.revisions import RememberingSizer, UncountedSizer, Version
+from bench.splitters import SPLITTERS, Split
+from variorum.chunking import lay_out
+from variorum.records.layout import Layout, PreviousLayout, Recipe
+from variorum.records.protocols import Sizer, Tokenizer
+from variorum.records.text import Span
+
+SIZES = (100, 200, 370)
+TOLERANCE = 0.05
+_CLOSE = 0.01
+_TRIES = 8
+
+__all__ = ["SIZES", "Cut", "Family", "Ours", "Peer", "Subject", "families", "tuned", "word_vectors"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A version in chunks: their ranges, their complete inputs, and the layout where it is ours."""
+
+    version: Version
+    spans: Sequence[Span]
+    inputs: Sequence[str]
+    layout: Layout | None = None
+
+    def sizes(self) -> list[int]:
+        """Tokens that start in each range."""
+        return [self.version.tokens.count(*span) for span in self.spans]
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A chunker of this library, with the planner or alone, through `lay_out`."""
+
+    spec: str
+    planner: bool = False
+
+    def cut(self, version: Version, sizer: Sizer, previous: Cut | None = None) -> Cut:
+        recipe = Recipe(self.spec, self.planner, 0, "bench", "bench", "bench")
+        before = None
+        if self.planner and previous is not None and previous.layout is not None:
+            before = PreviousLayout(previous.version.text, previous.layout)
+        layout = lay_out(version.text, version.structure, recipe, sizer, before, word_vectors)
+        spans = [Span(chunk.start, chunk.end) for chunk in layout.chunks]
+        return Cut(version, spans, layout.inputs, layout)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A splitter of another library; what it gives without its outer blanks is the input."""
+
+    name: str
+    size: int
+
+    @property
+    def spec(self) -> str:
+        return str(self.size)
+
+    def cut(self, version: Version, sizer: Sizer, previous: Cut | None = None) -> Cut:
+        spans = _splitter(self.name, self.size, sizer.tokenizer)(version.text)
+        return Cut(version, spans, [version.text[start:end] for start, end in spans])
+
+
+@lru_cache
+def _splitter(name: str, size: int, tokenizer: Tokenizer) -> Split:
+    return SPLITTERS[name](size, tokenizer)
+
+
+Subject = Ours | Peer
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A chunker with one size left open."""
+
+    name: str
+    at: Callable[[int], Subject]
+
+    @property
+    def ours(self) -> bool:
+        return self.name not in SPLITTERS
+
+
+def _scaled(size: int) -> str:
+    return f"max_tokens={size}, min_tokens={max(1, round(0.3 * size))}"
+
+
+def _content_defined(size: int, words: str) -> str:
+    """Half the maximum as the minimum, and masks hit once in about three quarters of it."""
+    bits = max(4, round(log2(0.73 * size)))
+    window = 48 if words == "whole" else 16
+    return (
+        f"content_defined(min_tokens={size // 2}, max_tokens={size}, window_words={window},"
+        f" primary_mask_bits={bits}, backup_mask_bits={bits - 2}, words={words})"
+    )
+
+
+def families() -> list[Family]:
+    """Ours, then the peers."""
+    recursive = {
+        "recursive (paper)": "rules=paper, terminators=any",
+        "recursive (paper, spaced)": "rules=paper, terminators=spaced",
+        "recursive (guide)": "rules=guide",
+        "recursive (default)": "rules=default",
+    }
+    specs: dict[str, Callable[[int], str]] = {
+        "anchored": lambda size: f"anchored({_scaled(size)})",
+        "fixed": lambda size: f"fixed(max_tokens={size})",
+        "fixed_characters": lambda size: f"fixed_characters(max_characters={size})",
+        **{
+            name: lambda size, rest=rest: f"recursive(max_tokens={size}, {rest})"
+            for name, rest in recursive.items()
+        },
+        "content_defined (words)": lambda size: _content_defined(size, "whole"),
+        "content_defined (segmented)": lambda size: _content_defined(size, "segmented"),
+        "structural": lambda size: f"structural({_scaled(size)})",
+        "semantic (hashed words)": lambda size: f"semantic({_scaled(size)})",
+    }
+    found = [Family("anchored + planner", lambda size: Ours(f"anchored({_scaled(size)})", True))]
+    found += [
+        Family(name, lambda size, spec=spec: Ours(spec(size))) for name, spec in specs.items()
+    ]
+    return found + [Family(name, lambda size, name=name: Peer(name, size)) for name in SPLITTERS]
+
+
+def mean_size(subject: Subject, versions: Sequence[Version], sizer: RememberingSizer) -> float:
+    """Mean tokens of a chunk over all chunks of the versions, each cut afresh."""
+    plain = subject if isinstance(subject, Peer) else replace(subject, planner=False)
+    sizes = [size for one in versions for size in _sizes(plain, one, sizer)]
+    return fmean(sizes)
+
+
+def _sizes(subject: Subject, version: Version, sizer: RememberingSizer) -> list[int]:
+    quick = sizer if isinstance(subject, Peer) else UncountedSizer(sizer.tokenizer)
+    try:
+        return subject.cut(version, quick).sizes()
+    except Exception:
+        return []
+
+
+def tuned(
+    family: Family, target: float, versions: Sequence[Version], sizer: RememberingSizer
+) -> tuple[int, float]:
+    """(size, mean) of the family whose mean comes nearest to `target`.
+
+    Bisection between a size that is too small and one that is too large, guessed in proportion.
+    """
+    low, high = 0, 0
+    size = round(target)
+    found: dict[int, float] = {}
+    for _ in range(_TRIES):
+        if size in found:
+            break
+        mean = found[size] = mean_size(family.at(size), versions, sizer)
+        if abs(mean - target) <= _CLOSE * target:
+            break
+        low, high = (max(low, size), high) if mean < target else (low, min(high or size, size))
+        guess = round(size * target / mean)
+        inside = low < guess and (not high or guess < high)
+        size = guess if inside else (low + high) // 2 if high else 2 * size
+    best = min(found, key=lambda one: abs(found[one] - target))
+    return best, found[best]
