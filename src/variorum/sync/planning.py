@@ -119,7 +119,7 @@ def _require_released(store: Store, target: Target, collection_id: int | None) -
 def _stage_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
     for source in plan.target.sources:
         mine = {row.document.path: row for row in rows if row.document.source == source.name}
-        comparison = Comparison(source, mine, recipe_id)
+        comparison = Comparison(source, mine, recipe_id, everything=plan.target.relayout)
         plan.comparisons.append(comparison)
         for found in comparison.changes():
             _stage_found(plan, comparison, found)
@@ -187,7 +187,33 @@ def _stage_found(plan: Plan, comparison: Comparison, found: Found) -> None:
         metadata=metadata,
         closes=None if found.row is None else found.row.id,
     )
-    _stage(plan, staged, text, structure, found.row)
+    if plan.target.relayout:
+        _stage_anew(plan, comparison, found, staged, text, structure)
+    else:
+        _stage(plan, staged, text, structure, found.row)
+
+
+def _stage_anew(
+    plan: Plan,
+    comparison: Comparison,
+    found: Found,
+    staged: StagedRevision,
+    text: Text,
+    structure: Structure,
+) -> None:
+    """Stage the layout of a fresh index, by the stored one where that is equal."""
+    settings = plan.target.settings
+    if plan.staging.share_layout(staged):
+        return
+    layout = lay_out(text.characters, structure, settings.recipe, settings.embedder)
+    stored = plan.staging.newest_layout(staged)
+    if stored is None or plan.staging.chunks(stored) != layout.chunks:
+        keys = _keys(plan.target.tenant, settings.recipe, layout)
+        plan.staging.stage_layout(staged, layout.chunks, keys, layout.inputs)
+    elif found.unchanged and found.row is not None and found.row.layout_id == stored:
+        comparison.unchanged += 1
+    else:
+        plan.staging.reuse_layout(staged)
 
 
 def _stage(
