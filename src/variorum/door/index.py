@@ -22,9 +22,9 @@ from variorum.door.status import Status, status
 from variorum.embedding import embedder_from_spec
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
-from variorum.records.names import Citation
+from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder, Progress, Source
-from variorum.records.reports import PlannedDocument, Report
+from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import search
@@ -35,6 +35,7 @@ from variorum.store.store import Store
 from variorum.store.vectors import Precision
 from variorum.sync.execution import sync
 from variorum.sync.planning import planned
+from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import Consent, Settings, Target, no_progress
 from variorum.sync.verifying import Finding, verify
@@ -67,10 +68,16 @@ def open_index(
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A plan as a caller sees it: its promise, and what it does to each document."""
+    """A plan as a caller sees it: its promise, and what it does to each document.
+
+    Of a document to explain, `explained` is its line of `documents` (None where the plan leaves it
+    as it is), and `explanations` hold a reason for each input that it would have embedded.
+    """
 
     report: Report
     documents: tuple[PlannedDocument, ...]
+    explained: PlannedDocument | None = None
+    explanations: tuple[Explanation, ...] = ()
 
 
 class Index:
@@ -112,23 +119,32 @@ class Index:
         release: bool = False,
         relayout: bool = False,
         usd_per_mtok: float | None = None,
+        reasons: bool = False,
+        explain: str | DocumentName | None = None,
         progress: Progress = no_progress,
     ) -> PlanView:
         """What `sync` with the same arguments would do. Writes nothing.
 
+        `reasons` splits each document's tokens by why they are embedded; `explain` names a document
+        to be explained input by input. Both read the old revisions and compare them with the new.
+
         Raises:
             ConflictError: a restore holds a source, or a listing shrank without consent.
-            InputError: the source is not configured, or a setting is not sound.
-            NotFoundError: a source's root is not there.
+            InputError: the source is not configured, a setting is not sound, or `explain` is no
+                document's name.
+            NotFoundError: a source's root is not there, or no document of the collection has the
+                name to explain.
             UnavailableError: a listing broke off.
         """
+        named = DocumentName.parse(explain) if isinstance(explain, str) else explain
         consent = Consent(allow_empty, allow_shrink, release)
         target = self._target(source, consent, progress, relayout=relayout)
         with planned(self._store, target) as plan:
-            documents = tuple(plan.documents())
+            documents = tuple(with_reasons(plan) if reasons else plan.documents())
+            view = explain_document(plan, named)
             price = self.usd_per_million_tokens if usd_per_mtok is None else usd_per_mtok
             priced = estimate(plan, self._generations(), price)
-            return PlanView(plan.report.with_run(estimate=priced), documents)
+            return PlanView(plan.report.with_run(estimate=priced), documents, *view)
 
     def sync(
         self,

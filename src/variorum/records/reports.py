@@ -1,7 +1,8 @@
 """What a plan promises and a sync reports. The field names are stable: `--json` prints them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 
 from variorum.records.names import DocumentName
 
@@ -131,9 +132,40 @@ class Report:
         }
 
 
+class Reason(StrEnum):
+    """Why an input is embedded."""
+
+    NEW_DOCUMENT = "new-document"
+    EDITED = "edited"
+    BOUNDARY_MOVED = "boundary-moved"
+    HEADING_PATH_CHANGED = "heading-path-changed"
+    RECIPE_CHANGED = "recipe-changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why the input of one chunk `[start, end)` of a document would be embedded.
+
+    `detail` says what changed, in words, where there is something to say.
+    """
+
+    start: int
+    end: int
+    reason: Reason
+    detail: str
+    tokens: int
+
+    def as_fields(self) -> dict[str, object]:
+        """The explanation as JSON fields."""
+        return {**asdict(self), "reason": str(self.reason)}
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedDocument:
-    """One document of a plan: what happens to it and what that costs."""
+    """One document of a plan: what happens to it and what that costs.
+
+    `tokens_by_reason` splits the tokens to embed, where that was asked for.
+    """
 
     document: DocumentName
     action: str
@@ -142,9 +174,24 @@ class PlannedDocument:
     reuse: int
     embed_tokens: int
     total_tokens: int
+    tokens_by_reason: Mapping[Reason, int] | None = None
+
+    def with_reasons(self, explanations: Sequence[Explanation]) -> "PlannedDocument":
+        """The same with its tokens to embed by reason."""
+        tokens = dict.fromkeys(Reason, 0)
+        for one in explanations:
+            tokens[one.reason] += one.tokens
+        return replace(self, tokens_by_reason={why: n for why, n in tokens.items() if n})
 
     def as_fields(self) -> dict[str, object]:
         """The planned document as JSON fields."""
+        fields = self._counted_fields()
+        if self.tokens_by_reason is not None:
+            by_reason = self.tokens_by_reason.items()
+            fields["tokens_by_reason"] = [{"reason": str(why), "tokens": n} for why, n in by_reason]
+        return fields
+
+    def _counted_fields(self) -> dict[str, object]:
         return {
             "document": str(self.document),
             "action": self.action,

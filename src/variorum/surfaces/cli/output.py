@@ -162,6 +162,8 @@ def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
         cost = f"{one.embed_tokens:>9,} of {one.total_tokens:>9,} tokens"
         cost = " " * len(cost) if one.action == "removed" else cost
         out.print(f"  {one.action:<8} {cost}  {one.document}")
+        for reason, tokens in (one.tokens_by_reason or {}).items():
+            out.print(f"{tokens:>20,} {reason.replace('-', ' ')}")
     for skipped in report.skipped:
         detail = f" ({skipped.detail})" if skipped.detail else ""
         out.print(f"  skipped  {skipped.document}: {skipped.reason}{detail}")
