@@ -182,6 +182,11 @@ class Staging:
             self._copy_staged_chunks(first, identifier)
             return True
 
+    def knows_layout(self, staged: StagedRevision) -> bool:
+        """Whether history, or this plan so far, has a layout of the revision."""
+        with self.connection.begin():
+            return (self._stored_layout(staged) or self._laid_out_by(staged)) is not None
+
     def stage_layout(
         self,
         staged: StagedRevision,
