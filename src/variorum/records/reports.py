@@ -77,6 +77,21 @@ class TokenCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowCounts:
+    """Windows of sentences that a semantic chunker embedded to find where to cut: `embed` new ones
+    of `tokens` tokens, `reuse` from the store. They are spent beside the inputs.
+    """
+
+    embed: int = 0
+    reuse: int = 0
+    tokens: int = 0
+
+    def plus(self, embed: int, reuse: int, tokens: int) -> "WindowCounts":
+        """The counts with more added."""
+        return WindowCounts(self.embed + embed, self.reuse + reuse, self.tokens + tokens)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A plan's promise, or what a sync did.
 
@@ -96,6 +111,7 @@ class Report:
     embedded_fraction: float | None
     held: tuple[Held, ...] = ()
     skipped: tuple[SkippedPath, ...] = ()
+    windows: WindowCounts = WindowCounts()
     embedder_calls: int = 0
     embed_s: float = 0.0
     elapsed_s: float = 0.0
@@ -121,6 +137,7 @@ class Report:
             "held": [held.as_fields() for held in self.held],
             "inputs": asdict(self.inputs),
             "tokens": asdict(self.tokens),
+            "windows": asdict(self.windows),
             "recompute_fraction": self.recompute_fraction,
             "embedded_fraction": self.embedded_fraction,
             "embedder_calls": self.embedder_calls,

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from variorum.chunking import lay_out
+from variorum.chunking import Embed, lay_out
 from variorum.formats import decode, parse
 from variorum.records.layout import Layout, PreviousLayout
 from variorum.records.text import Revision
@@ -37,12 +37,12 @@ class Laid:
     layout: Layout | None
 
 
-def lay(task: Task, settings: Settings) -> Laid:
+def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
     """Decode, parse and cut one document.
 
     Raises:
-        BinaryContentError: the content is no text.
-        UndecodableError: the content is text in no encoding that is known.
+        InputError: the content is no text, or text in no encoding that is known, or the recipe or
+            the model refuses a block or a window.
     """
     text = decode(task.revision)
     structure = parse(text, task.revision.content_type)
@@ -50,7 +50,7 @@ def lay(task: Task, settings: Settings) -> Laid:
     if task.is_known:
         return Laid(metadata, None)
     model = settings.embedder
-    layout = lay_out(text.characters, structure, settings.recipe, model, task.previous)
+    layout = lay_out(text.characters, structure, settings.recipe, model, task.previous, embed)
     return Laid(metadata, layout)
 
 

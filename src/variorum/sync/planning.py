@@ -7,7 +7,7 @@ from time import perf_counter
 
 from variorum.chunking import render
 from variorum.formats import BinaryContentError, UndecodableError, decode, parser_of
-from variorum.records.errors import BugError
+from variorum.records.errors import BugError, InputError
 from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
 from variorum.records.reports import (
@@ -26,6 +26,10 @@ from variorum.store.store import Store, require_released
 from variorum.sync.compare import Comparison, Found, is_laid_out
 from variorum.sync.laying import Laid, Task, in_order, lay
 from variorum.sync.target import Target
+from variorum.sync.windows import Windows
+
+FAULTS_OF_A_DOCUMENT = frozenset({"block-too-large", "window-rejected"})
+"""Refusals that hold one document; any other is a fault of the run."""
 
 
 @dataclass(slots=True)
@@ -38,6 +42,7 @@ class Plan:
     collection_id: int | None
     parent: int | None
     comparisons: list[Comparison]
+    windows: Windows
     report: Report = field(init=False)
     withdrawn: list[Held] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
@@ -76,6 +81,7 @@ class Plan:
             ),
             inputs=counts.inputs,
             tokens=counts.tokens,
+            windows=self.windows.counts,
             recompute_fraction=counts.recompute_fraction,
             embedded_fraction=counts.embedded_fraction,
             held=self.held,
@@ -101,7 +107,8 @@ def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[P
         staging = Staging(connection, target.tenant, recipe_id)
         rows = staging.open_rows(collection_id)
         try:
-            plan = Plan(target, store, staging, collection_id, parent, [])
+            windows = Windows(store, target, keep=create)
+            plan = Plan(target, store, staging, collection_id, parent, [], windows)
             _stage_sources(plan, rows, recipe_id)
             _stage_other_sources(plan, rows, recipe_id)
             staging.forget_known_texts()
@@ -149,14 +156,15 @@ def _relay(plan: Plan, row: ManifestRow, recipe_id: int, action: str = "held") -
     revision = Revision(content, row.content_type, row.sha256)
     staged = _staged(row.document, action, revision, row.metadata, row)
     if not plan.staging.reuse_layout(staged):
-        _stage_layout(plan, staged, lay(Task(revision), plan.target.settings))
+        laid = lay(Task(revision), plan.target.settings, plan.windows.vectors)
+        _stage_layout(plan, staged, laid)
 
 
 def _stage_changes(plan: Plan, comparison: Comparison) -> None:
     """Lay out what the comparison finds, several documents at once, and stage it in order."""
     tasks = ((found, _task(plan, found)) for found in comparison.changes())
-    settings = plan.target.settings
-    for (found, _), laid in in_order(tasks, lambda pair: lay(pair[1], settings)):
+    settings, embed = plan.target.settings, plan.windows.vectors
+    for (found, _), laid in in_order(tasks, lambda pair: lay(pair[1], settings, embed)):
         try:
             _stage_found(plan, found, laid.result())
         except BinaryContentError as error:
@@ -168,6 +176,10 @@ def _stage_changes(plan: Plan, comparison: Comparison) -> None:
         except UndecodableError as error:
             held = Held(found.document, error.kind, error.position, error.message)
             comparison.hold(held, found.row)
+        except InputError as error:
+            if error.kind not in FAULTS_OF_A_DOCUMENT:
+                raise
+            comparison.hold(Held(found.document, error.kind, message=error.message), found.row)
         plan.target.progress("plan", comparison.listed, None)
 
 

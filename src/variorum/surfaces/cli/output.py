@@ -109,6 +109,12 @@ def print_report(report: Report, *, planned: bool) -> None:
         f"  tokens     {tokens.embed:,} of {tokens.total:,} "
         f"({percent(report.embedded_fraction)} of the added and changed documents)"
     )
+    windows = report.windows
+    if windows.embed or windows.reuse:
+        out.print(
+            f"  windows    {windows.embed} embedded to find the chunks, {windows.tokens:,} tokens; "
+            f"{windows.reuse} reused"
+        )
     if report.recompute_fraction is not None:
         out.print(
             f"  recompute  {percent(report.recompute_fraction)} of the changed documents, "
