@@ -136,8 +136,9 @@ def _check_equal(name: str, reported: float | None, counted: float | None) -> No
 
 
 def stored_inputs(store: Path) -> list[str]:
-    """The distinct inputs of the newest generation, cut from the stored bytes by plain slicing, each
-    behind its stored prefix.
+    """The distinct inputs of the newest generation, cut from the stored bytes by plain slicing.
+
+    Each stands behind its stored prefix.
     """
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
         rows = connection.execute(

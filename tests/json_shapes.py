@@ -33,6 +33,8 @@ COMMON_REPORT = {
     "skipped[].document",
     "skipped[].reason",
     "skipped[].detail",
+    "fallbacks[].document",
+    "fallbacks[].reason",
 }
 
 SHAPES: dict[str, set[str]] = {

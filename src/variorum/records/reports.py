@@ -42,6 +42,18 @@ class SkippedPath:
 
 
 @dataclass(frozen=True, slots=True)
+class Fallback:
+    """A document that a simpler parser had to read, and why."""
+
+    document: DocumentName
+    reason: str
+
+    def as_fields(self) -> dict[str, object]:
+        """The fallback as JSON fields."""
+        return {"document": str(self.document), "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentCounts:
     """Documents by what the plan does to them. Held ones are counted there alone."""
 
@@ -111,6 +123,7 @@ class Report:
     embedded_fraction: float | None
     held: tuple[Held, ...] = ()
     skipped: tuple[SkippedPath, ...] = ()
+    fallbacks: tuple[Fallback, ...] = ()
     windows: WindowCounts = WindowCounts()
     embedder_calls: int = 0
     embed_s: float = 0.0
@@ -144,6 +157,7 @@ class Report:
             "elapsed_s": round(self.elapsed_s, 3),
             "embed_s": round(self.embed_s, 3),
             "skipped": [skipped.as_fields() for skipped in self.skipped],
+            "fallbacks": [fallback.as_fields() for fallback in self.fallbacks],
             "estimate": dict(self.estimate),
         }
 

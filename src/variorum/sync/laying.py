@@ -31,10 +31,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A document's own metadata, and its layout unless that is known."""
+    """A document's own metadata, its layout unless that is known, and why its parser fell back."""
 
     metadata: dict[str, object]
     layout: Layout | None
+    fallback: str = ""
 
 
 def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
@@ -48,10 +49,10 @@ def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
     structure = parse(text, task.revision.content_type)
     metadata = dict(structure.metadata)
     if task.is_known:
-        return Laid(metadata, None)
+        return Laid(metadata, None, structure.fallback)
     model = settings.embedder
     layout = lay_out(text.characters, structure, settings.recipe, model, task.previous, embed)
-    return Laid(metadata, layout)
+    return Laid(metadata, layout, structure.fallback)
 
 
 def in_order(items: Iterable[T], work: Callable[[T], R]) -> Iterator[tuple[T, Future[R]]]:

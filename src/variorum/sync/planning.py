@@ -12,6 +12,7 @@ from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
 from variorum.records.reports import (
     DocumentCounts,
+    Fallback,
     Held,
     PlannedDocument,
     Report,
@@ -45,6 +46,7 @@ class Plan:
     windows: Windows
     report: Report = field(init=False)
     withdrawn: list[Held] = field(default_factory=list)
+    fallbacks: list[Fallback] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
     def documents(self) -> Iterator[PlannedDocument]:
@@ -86,6 +88,7 @@ class Plan:
             embedded_fraction=counts.embedded_fraction,
             held=self.held,
             skipped=tuple(skipped for c in self.comparisons for skipped in c.skipped),
+            fallbacks=tuple(self.fallbacks),
             elapsed_s=perf_counter() - self.started,
         )
 
@@ -194,6 +197,8 @@ def _stage_found(plan: Plan, found: Found, laid: Laid) -> None:
     metadata = {"document": laid.metadata, "source": dict(found.metadata)}
     action = "added" if found.row is None else "changed"
     staged = _staged(found.document, action, found.revision, metadata, found.row)
+    if laid.fallback:
+        plan.fallbacks.append(Fallback(found.document, laid.fallback))
     if not plan.staging.reuse_layout(staged):
         _stage_layout(plan, staged, laid)
 

@@ -158,6 +158,9 @@ def _print_exceptions(report: Report) -> None:
     if reasons:
         listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
         out.print(f"  skipped    {listed} (`variorum plan -v` names them)")
+    if report.fallbacks:
+        count = counted(len(report.fallbacks), "document")
+        out.print(f"  fallback   {count} read by a simpler parser (`variorum plan -v` says why)")
 
 
 def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
@@ -171,6 +174,8 @@ def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
     for skipped in report.skipped:
         detail = f" ({skipped.detail})" if skipped.detail else ""
         out.print(f"  skipped  {skipped.document}: {skipped.reason}{detail}")
+    for fallback in report.fallbacks:
+        out.print(f"  fallback {fallback.document}: {fallback.reason}")
 
 
 def lines_of(start: int, end: int) -> str:
