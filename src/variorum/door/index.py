@@ -110,6 +110,7 @@ class Index:
         allow_empty: bool = False,
         allow_shrink: bool = False,
         release: bool = False,
+        relayout: bool = False,
         usd_per_mtok: float | None = None,
         progress: Progress = no_progress,
     ) -> PlanView:
@@ -122,7 +123,7 @@ class Index:
             UnavailableError: a listing broke off.
         """
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(source, consent, progress)
+        target = self._target(source, consent, progress, relayout=relayout)
         with planned(self._store, target) as plan:
             documents = tuple(plan.documents())
             price = self.usd_per_million_tokens if usd_per_mtok is None else usd_per_mtok
@@ -136,10 +137,14 @@ class Index:
         allow_empty: bool = False,
         allow_shrink: bool = False,
         release: bool = False,
+        relayout: bool = False,
         max_tokens: int | None = None,
         progress: Progress = no_progress,
     ) -> Report:
         """Embed what changed and publish one generation; none where nothing changed.
+
+        With `relayout`, every listed document is laid out as a fresh index would, whatever its
+        history made of it; earlier generations keep their layouts.
 
         Raises:
             ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
@@ -150,7 +155,7 @@ class Index:
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
         consent = Consent(allow_empty, allow_shrink, release, max_tokens)
-        return sync(self._store, self._target(source, consent, progress))
+        return sync(self._store, self._target(source, consent, progress, relayout=relayout))
 
     def search(
         self,
@@ -282,7 +287,9 @@ class Index:
             return []
         return self._store.generations(collection_id)
 
-    def _target(self, source: str | Path | None, consent: Consent, progress: Progress) -> Target:
+    def _target(
+        self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
+    ) -> Target:
         configs = self._chosen_sources(source)
         return Target(
             tenant=self.collection.tenant,
@@ -292,6 +299,7 @@ class Index:
             roots={config.name: config.recorded_root for config in configs},
             consent=consent,
             progress=progress,
+            relayout=relayout,
         )
 
     def _chosen_sources(self, source: str | Path | None) -> list[SourceConfig]:

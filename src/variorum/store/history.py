@@ -11,7 +11,7 @@ class DocumentDifference:
     """One document that two generations hold differently.
 
     `action` is "added", "removed", "changed", "renamed" (from `renamed_from`, content unchanged),
-    "metadata" or "layout" (same content, other metadata or recipe).
+    "metadata" or "layout" (same content, other metadata or another layout).
     """
 
     document: DocumentName

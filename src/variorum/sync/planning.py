@@ -29,7 +29,7 @@ from variorum.sync.laying import Laid, Task, in_order, lay
 from variorum.sync.target import Target
 from variorum.sync.windows import Windows
 
-FAULTS_OF_A_DOCUMENT = frozenset({"block-too-large", "window-rejected"})
+FAULTS_OF_A_DOCUMENT = frozenset({"binary", "undecodable", "block-too-large", "window-rejected"})
 """Refusals that hold one document; any other is a fault of the run."""
 
 
@@ -131,7 +131,7 @@ def _require_released(store: Store, target: Target, collection_id: int | None) -
 def _stage_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
     for source in plan.target.sources:
         mine = {row.document.path: row for row in rows if row.document.source == source.name}
-        comparison = Comparison(source, mine, recipe_id)
+        comparison = Comparison(source, mine, recipe_id, everything=plan.target.relayout)
         plan.comparisons.append(comparison)
         _stage_changes(plan, comparison)
         plan.target.progress("plan", comparison.listed, comparison.listed)
@@ -169,38 +169,58 @@ def _stage_changes(plan: Plan, comparison: Comparison) -> None:
     settings, embed = plan.target.settings, plan.windows.vectors
     for (found, _), laid in in_order(tasks, lambda pair: lay(pair[1], settings, embed)):
         try:
-            _stage_found(plan, found, laid.result())
-        except BinaryContentError as error:
-            if found.row is None:
-                skipped = SkippedPath(found.document, error.kind, error.found)
-                comparison.skipped.append(skipped)
-            else:
-                comparison.hold(Held(found.document, error.kind, message=error.message), found.row)
-        except UndecodableError as error:
-            held = Held(found.document, error.kind, error.position, error.message)
-            comparison.hold(held, found.row)
+            _stage_found(plan, comparison, found, laid.result())
         except InputError as error:
-            if error.kind not in FAULTS_OF_A_DOCUMENT:
-                raise
-            comparison.hold(Held(found.document, error.kind, message=error.message), found.row)
+            _note_fault(comparison, found, error)
         plan.target.progress("plan", comparison.listed, None)
 
 
+def _note_fault(comparison: Comparison, found: Found, error: InputError) -> None:
+    """Hold the document, or skip a new one that is no text; raise what is no document's fault."""
+    if isinstance(error, BinaryContentError) and found.row is None:
+        comparison.skipped.append(SkippedPath(found.document, error.kind, error.found))
+        return
+    if error.kind not in FAULTS_OF_A_DOCUMENT:
+        raise error
+    position = error.position if isinstance(error, UndecodableError) else None
+    comparison.hold(Held(found.document, error.kind, position, error.message), found.row)
+
+
 def _task(plan: Plan, found: Found) -> Task:
+    if plan.target.relayout:
+        return Task(found.revision)
     if plan.staging.knows_layout(_staged(found.document, "", found.revision, {}, found.row)):
         return Task(found.revision, is_known=True)
     recipe = plan.target.settings.recipe
     return Task(found.revision, _previous(plan.staging, recipe, found.row))
 
 
-def _stage_found(plan: Plan, found: Found, laid: Laid) -> None:
+def _stage_found(plan: Plan, comparison: Comparison, found: Found, laid: Laid) -> None:
     metadata = {"document": laid.metadata, "source": dict(found.metadata)}
     action = "added" if found.row is None else "changed"
     staged = _staged(found.document, action, found.revision, metadata, found.row)
     if laid.fallback:
         plan.fallbacks.append(Fallback(found.document, laid.fallback))
-    if not plan.staging.reuse_layout(staged):
+    if plan.target.relayout:
+        _stage_anew(plan, comparison, found, staged, laid)
+    elif not plan.staging.reuse_layout(staged):
         _stage_layout(plan, staged, laid)
+
+
+def _stage_anew(
+    plan: Plan, comparison: Comparison, found: Found, staged: StagedRevision, laid: Laid
+) -> None:
+    """Stage the layout of a fresh index, by the stored one where that is equal."""
+    if plan.staging.share_layout(staged):
+        return
+    stored = plan.staging.newest_layout(staged)
+    fresh = laid.layout.chunks if laid.layout else ()
+    if stored is None or plan.staging.chunks(stored) != fresh:
+        _stage_layout(plan, staged, laid)
+    elif found.unchanged and found.row is not None and found.row.layout_id == stored:
+        comparison.unchanged += 1
+    else:
+        plan.staging.reuse_layout(staged)
 
 
 def _staged(

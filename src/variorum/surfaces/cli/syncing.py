@@ -17,6 +17,7 @@ def _consent_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--allow-shrink", is_flag=True, help="Remove more than half of a source's documents."
         ),
         click.option("--allow-empty", is_flag=True, help="Remove every document of a source."),
+        click.option("--relayout", is_flag=True, help="Cut every document as a fresh index would."),
     ):
         command = option(command)
     return command
