@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from zlib import crc32
 
+import numpy as np
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from variorum.chunking.plain import plain_structure
-from variorum.records.protocols import Role
+from variorum.records.protocols import Role, Vectors
 from variorum.records.text import Block, BlockKind, Structure, Text
 
 ATOM = re.compile(
@@ -19,6 +21,7 @@ ATOM = re.compile(
     r"|[^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+|[^\w\s]"
 )
 SPECIAL_TOKENS = 2
+DIMENSIONS = 256
 _KINDS = {
     "fence": BlockKind.CODE,
     "code_block": BlockKind.CODE,
@@ -51,6 +54,15 @@ class AtomSizer:
 
     def count(self, inputs: Sequence[str], role: Role = "passage") -> list[int]:
         return [self.tokenizer.count(text) + SPECIAL_TOKENS for text in inputs]
+
+
+def word_vectors(inputs: Sequence[str]) -> Vectors:
+    """Hashed words in place of a model: they show how stable semantic cuts are, not how good."""
+    vectors = np.zeros((len(inputs), DIMENSIONS), dtype=np.float32)
+    for row, text in enumerate(inputs):
+        for atom in ATOM.findall(text):
+            vectors[row, crc32(atom.encode()) % DIMENSIONS] += 1
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
 
 
 def structure_of(path: str, text: str) -> Structure:

@@ -4,6 +4,7 @@
 
 R is the share of a new version's distinct inputs, weighted by tokens with specials, that are not
 byte for byte among the old version's; the floor is the share of its tokens in no intact old input.
+A semantic chunker, named by `--spec`, is given hashed words in place of a model.
 """
 
 import argparse
@@ -14,22 +15,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, pstdev
 
-from chunking_corpus import SPECIAL_TOKENS, AtomTokenizer, histories, structure_of
-from variorum.chunking import Chunker, TokenMap, chunker_from_spec
+from chunking_corpus import SPECIAL_TOKENS, AtomTokenizer, histories, structure_of, word_vectors
+from variorum.chunking import Chunker, NeedsVectors, TokenMap, chunker_from_spec
 from variorum.chunking.chunker import Reading
 from variorum.chunking.planner import OldLayout, plan_spans
 
+CDC_100 = "min_tokens=60, max_tokens=120, primary_mask_bits=6, backup_mask_bits=4"
 SPECS = {
     100: [
         "fixed(max_tokens=102)",
         "recursive(max_tokens=124)",
         "anchored",
+        f"content_defined({CDC_100})",
+        f"content_defined({CDC_100}, words=segmented, window_words=16)",
+        "structural(max_tokens=160, min_tokens=48)",
     ],
     300: [
         "fixed(max_tokens=304)",
         "recursive(max_tokens=400, terminators=spaced)",
         "recursive(max_tokens=400)",
         "anchored(max_tokens=512, min_tokens=100)",
+        "content_defined",
+        "content_defined(words=segmented)",
+        "structural(max_tokens=512, min_tokens=200)",
     ],
 }
 TOKENS = AtomTokenizer()
@@ -54,10 +62,14 @@ def main() -> None:
     columns = "| chunker | R en | R zh | floor en | floor zh | mean | cv | under min % |"
     print(columns + "\n|" + "---|" * 8)
     for spec in options.spec or SPECS[options.size]:
-        chunker = chunker_from_spec(spec)
+        chunker = bound(chunker_from_spec(spec))
         for planner in (False, True):
             name = chunker.spec + (" + planner" if planner else "")
             print(row(name, replay(corpus, chunker, planner=planner)), flush=True)
+
+
+def bound(chunker: Chunker) -> Chunker:
+    return chunker.with_embed(word_vectors) if isinstance(chunker, NeedsVectors) else chunker
 
 
 def readings(chain: Sequence[tuple[str, str]]) -> list[Reading]:

@@ -24,12 +24,17 @@ COMMON_REPORT = {
     "tokens.total",
     "recompute_fraction",
     "embedded_fraction",
+    "windows.embed",
+    "windows.reuse",
+    "windows.tokens",
     "embedder_calls",
     "elapsed_s",
     "embed_s",
     "skipped[].document",
     "skipped[].reason",
     "skipped[].detail",
+    "fallbacks[].document",
+    "fallbacks[].reason",
 }
 
 SHAPES: dict[str, set[str]] = {

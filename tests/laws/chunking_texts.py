@@ -2,6 +2,8 @@
 
 from hypothesis import strategies as st
 
+from variorum.records.text import Block, BlockKind, Span, Structure
+
 FRAGMENTS = [
     "\n",
     "\n\n",
@@ -89,3 +91,20 @@ def edits(draw: st.DrawFn) -> tuple[str, str]:
     if draw(st.integers(0, 5)) == 0:
         new = new.replace("\r\n", "\n")
     return old, new
+
+
+@st.composite
+def structured(draw: st.DrawFn) -> tuple[str, Structure]:
+    """A text and ordered blocks anywhere in it, some of them repeating a range before them."""
+    text = draw(texts)
+    ends = draw(st.lists(st.integers(0, len(text)), max_size=12).map(sorted))
+    blocks: list[Block] = []
+    for start, end in zip(ends[::2], ends[1::2], strict=False):
+        kind = draw(st.sampled_from(BlockKind))
+        path = tuple(draw(st.lists(st.sampled_from(["A", "B b", ""]), max_size=2)))
+        repeats = None
+        if blocks and draw(st.booleans()):
+            repeats = Span(blocks[-1].start, draw(st.integers(blocks[-1].start, start)))
+        depth = draw(st.integers(1, 6)) if kind is BlockKind.HEADING else 0
+        blocks.append(Block(start, end, kind, path, depth, repeats))
+    return text, Structure(tuple(blocks), parser="random")

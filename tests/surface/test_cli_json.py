@@ -19,6 +19,7 @@ def test_a_plan_has_the_documented_fields(published: Workplace) -> None:
     published.write("docs/leave.md", LEAVE.replace("80", "90"))
     published.write("docs/bad.md", b"ok \xff")
     published.write("docs/logo.png", b"\x89PNG")
+    published.write("docs/odd.md", "---\na: [\n---\n\nText.\n")
     options = ("-v", "--usd-per-mtok", "0.5", "--explain", "docs:leave.md")
     assert found_shape(published, "plan", *options) == SHAPES["plan"]
 
@@ -35,6 +36,7 @@ def test_a_document_that_stays_has_no_explanations(published: Workplace) -> None
 def test_a_sync_has_the_documented_fields(place: Workplace) -> None:
     place.write("docs/bad.md", b"ok \xff")
     place.write("docs/logo.png", b"\x89PNG")
+    place.write("docs/odd.md", "---\na: [\n---\n\nText.\n")
     assert found_shape(place, "sync") == SHAPES["sync"]
 
 

@@ -4,7 +4,7 @@ Which boundary wins inside a range depends only on the text near each candidate 
 range ends, so an edit moves boundaries of the few ranges that contain it and no others.
 """
 
-from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from variorum.chunking.boundaries import boundaries
+from variorum.chunking.candidates import Candidates
 from variorum.chunking.characters import Codes, blank_mask, code_points, window_hashes
 from variorum.chunking.chunker import Chunker, Shape, canonical_spec, refuse
 from variorum.chunking.graphemes import Graphemes
@@ -73,48 +74,53 @@ class Anchored:
 
     def spans(self, text: str, structure: Structure, tokens: TokenMap) -> list[Span]:
         """The ranges of `text` that need no further cut."""
-        cutter = _Cutter(text, structure, tokens, self.min_tokens)
-        spans: list[Span] = []
-        pending = [Span(0, len(text))] if text else []
-        while pending:
-            span = pending.pop()
-            cut = span.end
-            if tokens.count(*span) > self.max_tokens:
-                cut = cutter.cut(span)
-            if cut == span.end:
-                spans.append(span)
-            else:
-                pending.append(Span(cut, span.end))
-                pending.append(Span(span.start, cut))
-        return spans
+        cutter = Cutter(text, structure, tokens, self.min_tokens)
+        return cutter.divide(Span(0, len(text)), self.max_tokens) if text else []
 
 
-class _Cutter:
-    """Finds where one range of a text is cut."""
+def divide(whole: Span, cut: Callable[[Span], int]) -> list[Span]:
+    """The parts of `whole` in order: each one is cut where `cut` says, until that is its end."""
+    spans: list[Span] = []
+    pending = [whole]
+    while pending:
+        span = pending.pop()
+        place = cut(span)
+        if place == span.end:
+            spans.append(span)
+        else:
+            pending.append(Span(place, span.end))
+            pending.append(Span(span.start, place))
+    return spans
+
+
+class Cutter:
+    """Cuts ranges of one text by the anchored rule."""
 
     def __init__(self, text: str, structure: Structure, tokens: TokenMap, min_tokens: int) -> None:
-        self._text = text
         self._codes = code_points(text)
         self._tokens = tokens
         self._min_tokens = min_tokens
         self._graphemes = Graphemes(text)
         found = boundaries(text, structure)
-        self._positions: list[int] = found.positions.tolist()
-        self._before: list[int] = tokens.before_each(found.positions).tolist()
-        self._best = RangeMax(found.levels + window_hashes(self._codes, found.positions))
+        priorities = found.levels + window_hashes(self._codes, found.positions)
+        self._candidates = Candidates(found.positions, priorities, tokens)
+
+    def divide(self, whole: Span, max_tokens: int) -> list[Span]:
+        """The parts of `whole` that need no further cut, in order."""
+        return divide(
+            whole,
+            lambda span: self.cut(span) if self._tokens.count(*span) > max_tokens else span.end,
+        )
 
     def cut(self, span: Span) -> int:
         """The cut inside `span`, or its end where no cut is possible."""
+        best = self._candidates.best(span, self._min_tokens)
+        return self._between_tokens(span) if best is None else best
+
+    def _between_tokens(self, span: Span) -> int:
+        """The cut before the token with the highest priority, moved to a grapheme boundary."""
         low = self._tokens.before(span.start) + self._min_tokens
         high = self._tokens.before(span.end) - self._min_tokens
-        first = max(bisect_left(self._before, low), bisect_right(self._positions, span.start))
-        last = min(bisect_right(self._before, high), bisect_left(self._positions, span.end))
-        if first < last:
-            return self._positions[self._best.highest(first, last)]
-        return self._between_tokens(span, low, high)
-
-    def _between_tokens(self, span: Span, low: int, high: int) -> int:
-        """The cut before the token with the highest priority, moved to a grapheme boundary."""
         if low > high:
             return span.end
         position = self._tokens.starts[self._windows.highest(low, high + 1)]

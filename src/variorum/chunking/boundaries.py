@@ -1,8 +1,11 @@
 """Where a text may be cut, and how good each place is: the candidates of every structural chunker.
 
+Candidates are the starts of lines, of sentences, and of blocks, inside a line too (HTML, JSON).
+
 Levels, best first: a heading by its depth, a blank line before a block, a line end, a sentence end,
 a line end inside a sentence; then, for want of anything else, a blank line or a line end inside a
-code fence, and the place between a heading and what follows it.
+code fence or a row, and the place between a heading or a table's head and what follows it. A
+definition and a speaker's turn start as a block after a blank line does, a row as a line.
 """
 
 import re
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 
 from variorum.chunking.characters import Codes, blank_mask, code_points, line_starts
 from variorum.chunking.graphemes import Graphemes
+from variorum.chunking.outline import Outline
 from variorum.chunking.tokens import Positions
 from variorum.records.text import Block, BlockKind, Structure
 
@@ -29,8 +33,10 @@ NOWHERE = -4
 
 Levels = NDArray[np.int8]
 
-_WHOLE = frozenset({BlockKind.CODE, BlockKind.FRONT_MATTER})
+_WHOLE = frozenset({BlockKind.CODE, BlockKind.FRONT_MATTER, BlockKind.ROW})
 _NO_SENTENCES = _WHOLE | {BlockKind.TABLE, BlockKind.HEADING, BlockKind.HTML}
+_NOT_FLOWING = _NO_SENTENCES | {BlockKind.DEFINITION}
+_OWN_LINE = np.int8(-128)
 _CLOSING = r"[\"'”’»」』】》）)\]*_]{0,4}"
 _SENTENCE_END = re.compile(
     rf"(?:(?<!^\d)(?<!^\d\d)[.!?؟۔।॥]{_CLOSING}[^\S\r\n]+"
@@ -66,10 +72,13 @@ def boundaries(text: str, structure: Structure) -> Boundaries:
         return Boundaries(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int8))
     codes = code_points(text)
     lines = _lines(codes)
-    line_levels = _line_levels(codes, lines, structure.blocks)
+    blocks = Outline.of(codes, lines.starts, structure.blocks)
+    line_levels = _line_levels(codes, lines, blocks)
+    inline = ~blocks.at_line
     sentences = _sentence_starts(text, structure.blocks)
-    positions = np.concatenate([lines.starts, sentences])
-    levels = np.concatenate([line_levels, np.full(len(sentences), SENTENCE, dtype=np.int8)])
+    positions = np.concatenate([lines.starts, blocks.starts[inline], sentences])
+    ranks = np.full(len(sentences), SENTENCE, dtype=np.int8)
+    levels = np.concatenate([line_levels, _block_levels(blocks)[inline], ranks])
     positions, first = np.unique(positions, return_index=True)
     return _inside(text, codes, positions, levels[first])
 
@@ -86,41 +95,40 @@ def _lines(codes: Codes) -> _Lines:
     return _Lines(kept, after_blank[filled], ends_before)
 
 
-def _line_levels(codes: Codes, lines: _Lines, blocks: tuple[Block, ...]) -> Levels:
+def _line_levels(codes: Codes, lines: _Lines, blocks: Outline) -> Levels:
     """The level of the start of each non-blank line."""
     levels = np.where(lines.after_blank, BLANK_LINE, LINE).astype(np.int8)
     wrapped = ~lines.after_blank & ~_ends_a_sentence(codes, lines.ends_before)
-    if not blocks:
+    if not len(blocks.starts):
         levels[wrapped] = WRAPPED_LINE
         return levels
-    owner, first, inside = _owners(lines.starts, blocks)
-    kinds = [block.kind for block in blocks]
-    flowing = np.array([kind not in _NO_SENTENCES for kind in kinds])[owner]
-    whole = np.array([kind in _WHOLE for kind in kinds])[owner]
-    depth = np.array([block.depth for block in blocks], dtype=np.int8)[owner]
-    heading = np.array([kind is BlockKind.HEADING for kind in kinds])[owner] & inside
+    owner, first, inside = blocks.owners(lines.starts)
     later = inside & ~first
-    levels[wrapped & flowing & later] = WRAPPED_LINE
-    levels[later & whole] = np.where(lines.after_blank, CODE_BLANK_LINE, CODE_LINE)[later & whole]
-    opens = heading & first
-    levels[opens] = (HEADING_1 + 1 - np.clip(depth, 1, 6))[opens]
-    levels[1:][heading[:-1]] = AFTER_HEADING
+    levels[wrapped & later & ~blocks.are(_NOT_FLOWING)[owner]] = WRAPPED_LINE
+    defined = later & blocks.are({BlockKind.DEFINITION})[owner]
+    levels[defined] = np.where(lines.after_blank, LINE, SENTENCE)[defined]
+    whole = later & (blocks.are(_WHOLE) | blocks.heads())[owner]
+    levels[whole] = np.where(lines.after_blank, CODE_BLANK_LINE, CODE_LINE)[whole]
+    known = _block_levels(blocks)[owner]
+    opens = first & (known != _OWN_LINE)
+    levels[opens] = known[opens]
+    under = inside & blocks.are({BlockKind.HEADING})[owner]
+    levels[1:][under[:-1]] = AFTER_HEADING
     return levels
 
 
-def _owners(
-    starts: Positions, blocks: tuple[Block, ...]
-) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]:
-    """For each line: the last block begun by its start, whether it begins there, whether inside."""
-    block_starts = np.array([block.start for block in blocks], dtype=np.int64)
-    block_ends = np.array([block.end for block in blocks], dtype=np.int64)
-    line_of_block = np.searchsorted(starts, block_starts, side="right") - 1
-    snapped = starts[np.maximum(line_of_block, 0)]
-    owner = np.searchsorted(snapped, starts, side="right") - 1
-    known = owner >= 0
-    owner = np.maximum(owner, 0)
-    inside = known & (starts < block_ends[owner])
-    return owner, known & (snapped[owner] == starts), inside
+def _block_levels(blocks: Outline) -> Levels:
+    """The level of the start of each block; `_OWN_LINE` where that of its line holds."""
+    headings = blocks.are({BlockKind.HEADING})
+    levels = np.where(blocks.at_line, _OWN_LINE, BLANK_LINE).astype(np.int8)
+    levels[blocks.are({BlockKind.DEFINITION, BlockKind.TURN})] = BLANK_LINE
+    levels[blocks.are({BlockKind.LIST_ITEM}) & ~blocks.at_line] = LINE
+    levels[blocks.are({BlockKind.ROW})] = LINE
+    levels[headings] = (HEADING_1 + 1 - np.clip(blocks.depths, 1, 6))[headings]
+    beside = ~blocks.at_line | blocks.after(~blocks.at_line)
+    levels[blocks.after(headings) & beside] = AFTER_HEADING
+    levels[blocks.after(blocks.heads())] = AFTER_HEADING
+    return levels
 
 
 def _ends_a_sentence(codes: Codes, ends: Positions) -> NDArray[np.bool_]:

@@ -37,13 +37,18 @@ def line_starts(codes: Codes) -> Positions:
     return np.concatenate([np.zeros(1, dtype=np.int64), found])
 
 
-def rolling_hashes(codes: Codes, width: int) -> NDArray[np.uint64]:
-    """uint64[n - width + 1]: a hash of the `width` characters from each position on."""
-    length = len(codes) - width + 1
+def rolling_hashes(
+    symbols: Codes | NDArray[np.uint64], width: int, multiplier: np.uint64 = _MULTIPLIER
+) -> NDArray[np.uint64]:
+    """uint64[n - width + 1]: a hash of the `width` symbols from each position on.
+
+    The polynomial of the symbols in powers of `multiplier`, modulo 2**64.
+    """
+    length = len(symbols) - width + 1
     hashed = np.zeros(max(0, length), dtype=np.uint64)
     for step in range(width if length > 0 else 0):
-        hashed *= _MULTIPLIER
-        hashed += codes[step : step + length]
+        hashed *= multiplier
+        hashed += symbols[step : step + length]
     return hashed
 
 

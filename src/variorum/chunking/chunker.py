@@ -1,11 +1,16 @@
 """What every chunker is: a frozen value with a spec, that turns a text into spans."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from variorum.chunking.tokens import TokenMap
 from variorum.records.errors import InputError
+from variorum.records.protocols import Vectors
 from variorum.records.text import Span, Structure
+
+Embed = Callable[[Sequence[str]], Vectors]
+"""Vectors of inputs, in order: what a chunker that compares meanings is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +69,37 @@ class Chunker(Protocol):
         ...
 
 
+@runtime_checkable
+class NeedsVectors(Protocol):
+    """A chunker that compares meanings: it cuts only when it is given a way to embed."""
+
+    @property
+    def needs_vectors(self) -> bool:
+        """True."""
+        ...
+
+    def with_embed(self, embed: Embed) -> Chunker:
+        """The same rule with a way to embed."""
+        ...
+
+
 def canonical_spec(name: str, chunker: Any) -> str:
-    """`name(a=1, b=2)` with every field of the frozen dataclass, sorted by name."""
-    names = sorted(field.name for field in fields(chunker))
-    printed = ", ".join(f"{field}={getattr(chunker, field)}" for field in names)
-    return f"{name}({printed})"
+    """`name(a=1, b=2.5)` with the settings of the frozen dataclass, sorted by name.
+
+    A field that its `repr` hides is no setting, and one that is None is not set.
+    """
+    names = sorted(field.name for field in fields(chunker) if field.repr)
+    values = ((field, getattr(chunker, field)) for field in names)
+    printed = (f"{field}={_printed(value)}" for field, value in values if value is not None)
+    return f"{name}({', '.join(printed)})"
+
+
+def _printed(value: float | str) -> str:
+    """A number without an exponent, so that every spec reads back; a word as it is."""
+    if not isinstance(value, float):
+        return str(value)
+    whole, _, decimals = f"{value:.9f}".partition(".")
+    return f"{whole}.{decimals.rstrip('0') or '0'}"
 
 
 def refuse(chunker: str, field: str, found: object, allowed: str) -> NoReturn:
@@ -84,4 +115,20 @@ def refuse(chunker: str, field: str, found: object, allowed: str) -> NoReturn:
         expected=allowed,
         found=str(found),
         remedy=f"set {field} within that range",
+    )
+
+
+def refuse_without_model(chunker: Any) -> NoReturn:
+    """Raise the error for a chunker that needs vectors where there is no way to embed.
+
+    Raises:
+        InputError: always, kind `needs-a-model`.
+    """
+    raise InputError(
+        f"{chunker.spec} compares meanings, and there is no model to embed with",
+        kind="needs-a-model",
+        subject=chunker.spec,
+        expected="a model to embed windows of sentences with",
+        found="none",
+        remedy="use it where a model is configured, or choose another chunker",
     )

@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from variorum.chunking.chunker import Reading
 from variorum.chunking.graphemes import Graphemes
-from variorum.chunking.headings import Headings, Titles
-from variorum.chunking.render import heading_prefix, render
+from variorum.chunking.prefixes import Prefix, Prefixes
+from variorum.chunking.render import render
 from variorum.records.errors import InputError
 from variorum.records.protocols import Sizer
 from variorum.records.text import Span
@@ -15,17 +15,16 @@ from variorum.records.text import Span
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A span, the titles before it and their prefix, the input, and its exact tokens as sent."""
+    """A span, what stands before it, the input, and its exact tokens as sent."""
 
     span: Span
-    titles: Titles
-    prefix: str
+    prefix: Prefix
     characters: str
     tokens: int = 0
 
 
 def content_room(sizer: Sizer) -> int:
-    """Tokens of text that one input surely has room for, heading prefix apart; at least 1.
+    """Tokens of text that one input surely has room for, its prefix apart; at least 1.
 
     A little under the limit less what an empty input takes: a range tokenized on its own may count
     a token or two more than in its text.
@@ -39,12 +38,12 @@ class Fitter:
     """Renders spans of one text, counts them, and makes what is over the limit give way."""
 
     def __init__(
-        self, reading: Reading, sizer: Sizer, headings: Headings, known: Mapping[str, int]
+        self, reading: Reading, sizer: Sizer, prefixes: Prefixes, known: Mapping[str, int]
     ) -> None:
         self._text = reading.characters
         self._tokens = reading.tokens
         self._sizer = sizer
-        self._headings = headings
+        self._prefixes = prefixes
         self._known = known
         self._graphemes = Graphemes(reading.characters)
 
@@ -52,8 +51,8 @@ class Fitter:
         """Each span as one input, or as several where it is over the limit.
 
         One batched count, of the inputs whose count is not known, and one more for each round of
-        giving way: a prefix loses its outermost title, then the text is cut near its middle, at a
-        grapheme boundary where it has one inside.
+        giving way: a prefix loses its outermost title, then what it repeats, then the text is cut
+        near its middle, at a grapheme boundary where it has one inside.
 
         Raises:
             InputError: kind `model-limit-too-small`, where a single character is over the limit.
@@ -69,12 +68,11 @@ class Fitter:
 
     def _start(self, span: Span) -> Fitted:
         first = self._filled(span).start
-        return self._rendered(span, self._headings.titles_at(first))
+        return self._rendered(span, self._prefixes.at(first))
 
-    def _rendered(self, span: Span, titles: Titles) -> Fitted:
-        prefix = heading_prefix(len(titles), titles)
-        characters = render(prefix, self._text[span.start : span.end])
-        return Fitted(span, titles, prefix, characters, self._known.get(characters, 0))
+    def _rendered(self, span: Span, prefix: Prefix) -> Fitted:
+        characters = render(prefix.rendered, self._text[span.start : span.end])
+        return Fitted(span, prefix, characters, self._known.get(characters, 0))
 
     def _counted(self, fitted: list[Fitted]) -> list[Fitted]:
         """The same with the counts that were missing."""
@@ -87,8 +85,8 @@ class Fitter:
         return fitted
 
     def _give_way(self, one: Fitted) -> list[Fitted]:
-        if one.titles:
-            return [self._rendered(one.span, one.titles[1:])]
+        if one.prefix:
+            return [self._rendered(one.span, one.prefix.shorter())]
         filled = self._filled(one.span)
         if filled.end - filled.start < 2:
             _refuse_limit(one, self._sizer.max_tokens)

@@ -1,6 +1,7 @@
 """A text with its line ends folded to LF, and the way back."""
 
 from bisect import bisect_left
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,8 +41,10 @@ class Folded:
         """The structure of the text with its blocks in folded positions."""
         if not self._pairs:
             return structure
-        return Structure(tuple(map(self._block, structure.blocks)), structure.parser)
+        blocks = tuple(map(self._block, structure.blocks))
+        return replace(structure, blocks=blocks, imports=tuple(map(self.fold, structure.imports)))
 
     def _block(self, block: Block) -> Block:
         start, end = self.fold(Span(block.start, block.end))
-        return Block(start, end, block.kind, block.heading_path, block.depth)
+        repeats = block.repeats and self.fold(block.repeats)
+        return replace(block, start=start, end=end, repeats=repeats)

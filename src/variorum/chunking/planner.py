@@ -44,16 +44,16 @@ _WEIGHTS = (1.0, 4.0, 16.0)
 
 
 PrefixAt = Callable[[int], str]
-"""The heading prefix of an input whose first character stands at a position of the new text."""
+"""The prefix of an input whose first character stands at a position of the new text."""
 
 
 @dataclass(frozen=True, slots=True)
 class OldLayout:
     """The older revision, its line ends folded: characters, spans, and the inputs of the spans.
 
-    Without `inputs`, the heading prefixes of the old inputs are unknown, and any place with the
-    same characters is taken to give the same input. `tokens` counts the characters of each span
-    as its input has them, where that is known, else 0.
+    Without `inputs`, the prefixes of the old inputs are unknown, and any place with the same
+    characters is taken to give the same input. `tokens` counts the characters of each span as its
+    input has them, where that is known, else 0.
     """
 
     characters: str

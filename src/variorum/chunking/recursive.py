@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,30 +14,50 @@ from variorum.records.text import Span, Structure
 
 _LINE_END = r"(?:\r\n|\r(?!\n)|\n)"
 _BLANK_LINE = re.compile(rf"{_LINE_END}(?:[^\S\r\n]*{_LINE_END})+")
+_TWO_LINE_ENDS = re.compile(rf"{_LINE_END}{{2}}")
 _LINE = re.compile(_LINE_END)
+_SPACE = re.compile(" ")
 _SPACED = re.compile(r"[.!?。！？]\s+")
+_MARKS = re.compile(r"[.!?;。！？；]\s+")
 _FULL_WIDTH = re.compile(r"[。！？｡．](?![。！？｡．…])[\"'”’」』】》）]{0,4}\s*")
+
+_RULES = {
+    "paper": (_BLANK_LINE, _LINE, _SPACED, _FULL_WIDTH),
+    "guide": (_TWO_LINE_ENDS, _LINE, _MARKS, _FULL_WIDTH, _SPACE),
+    "default": (_TWO_LINE_ENDS, _LINE, _SPACE),
+}
+"""The separators of each set of rules, coarsest first; between tokens comes after them all."""
 
 
 @dataclass(frozen=True)
 class Recursive:
-    """Cut at blank lines, then line breaks, then sentence ends, then between tokens.
+    """Cut at the coarsest separator, and what is still too large at the next one.
 
-    Pieces are packed greedily up to `max_tokens`; a piece that is larger alone is cut by the next
-    separator. `terminators` says where a sentence ends: `spaced`, at `. ! ?` or a full-width
-    terminator followed by white space; `any` cuts a piece that this leaves too large after a
-    full-width terminator alone, with its closing quotes, as Chinese and Japanese are written.
+    Pieces end after a separator and are packed greedily up to `max_tokens`; a piece that is larger
+    alone is cut by the next separator, at last between tokens.
+
+    `rules` names the separators: `paper`, blank lines, line ends, sentence ends; `guide`, empty
+    lines, line ends, `. ! ? ;` before white space, spaces; `default`, empty lines, line ends,
+    spaces, the common default of recursive character splitters.
+
+    `terminators` says where a sentence of `paper` and `guide` ends: `spaced`, at a mark followed by
+    white space; `any` cuts a piece that this leaves too large after a full-width terminator alone,
+    with its closing quotes, as Chinese and Japanese are written.
 
     Raises:
-        InputError: kind `bad-parameter`, where max_tokens < 1 or terminators is another word.
+        InputError: kind `bad-parameter`, where max_tokens < 1, or rules or terminators is another
+            word.
     """
 
     max_tokens: int = 400
     terminators: str = "any"
+    rules: str = "paper"
 
     def __post_init__(self) -> None:
         if self.max_tokens < 1:
             refuse("recursive", "max_tokens", self.max_tokens, "at least 1")
+        if self.rules not in _RULES:
+            refuse("recursive", "rules", self.rules, "paper, guide or default")
         if self.terminators not in ("any", "spaced"):
             refuse("recursive", "terminators", self.terminators, "any or spaced")
 
@@ -58,10 +78,10 @@ class Recursive:
         return Shape(max(1, self.max_tokens // 4), target, self.max_tokens)
 
     def limited(self, max_tokens: int) -> Chunker:
-        """The same separators, packed up to `max_tokens`."""
+        """The same rules, packed up to `max_tokens`."""
         if max_tokens >= self.max_tokens:
             return self
-        return Recursive(max_tokens, self.terminators)
+        return replace(self, max_tokens=max_tokens)
 
     def spans(self, text: str, structure: Structure, tokens: TokenMap) -> list[Span]:
         """The packed pieces of `text`; the structure plays no part."""
@@ -81,9 +101,8 @@ class Recursive:
         return spans
 
     def _separators(self, text: str, tokens: TokenMap, graphemes: Graphemes) -> "list[_Separator]":
-        patterns = [_BLANK_LINE, _LINE, _SPACED]
-        if self.terminators == "any":
-            patterns.append(_FULL_WIDTH)
+        full_width = self.terminators == "any"
+        patterns = [one for one in _RULES[self.rules] if full_width or one is not _FULL_WIDTH]
         return [_Separator.find(pattern, text, tokens, graphemes) for pattern in patterns]
 
     def _pack(self, piece: Span, separator: "_Separator", tokens: TokenMap) -> list[Span]:

@@ -1,24 +1,49 @@
 """Chunker specs: `anchored(max_tokens=160, min_tokens=48)` read into a chunker."""
 
 import re
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_type_hints
 
 from variorum.chunking.anchored import Anchored
 from variorum.chunking.chunker import Chunker
+from variorum.chunking.content_defined import ContentDefined
 from variorum.chunking.fixed import Fixed
+from variorum.chunking.fixed_characters import FixedCharacters
 from variorum.chunking.recursive import Recursive
+from variorum.chunking.semantic import Semantic
+from variorum.chunking.structural import Structural
 from variorum.records.errors import InputError
 
 CHUNKERS: dict[str, type[Any]] = {
     "anchored": Anchored,
+    "content_defined": ContentDefined,
     "fixed": Fixed,
+    "fixed_characters": FixedCharacters,
     "recursive": Recursive,
+    "semantic": Semantic,
+    "structural": Structural,
 }
 """Every chunker by the name its spec begins with."""
 
 _SPEC = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\(([^()]*)\))?\s*")
-_SETTING = re.compile(r"\s*(\w+)\s*=\s*(-?\d{1,9}|[A-Za-z][\w-]*)\s*")
+_SETTING = re.compile(r"\s*(\w+)\s*=\s*(-?\d{1,9}(?:\.\d{1,9})?|[A-Za-z][\w-]*)\s*")
+
+
+def _number(printed: str) -> float:
+    """A decimal number; words that Python reads as floats, such as `nan`, are none."""
+    if printed[-1].isalpha():
+        raise ValueError(printed)
+    return float(printed)
+
+
+_READERS: dict[Any, Callable[[str], int | float | str]] = {
+    int: int,
+    float: _number,
+    float | None: _number,
+    str: str,
+}
+"""How a setting is read, by the type of its field."""
 
 
 def chunker_from_spec(spec: str) -> Chunker:
@@ -37,21 +62,18 @@ def chunker_from_spec(spec: str) -> Chunker:
     return chunker
 
 
-def _settings(name: str, printed: str) -> dict[str, int | str]:
-    types: dict[str, type[int] | type[str]] = {
-        field.name: int if isinstance(field.default, int) else str
-        for field in fields(CHUNKERS[name])
-    }
-    settings: dict[str, int | str] = {}
+def _settings(name: str, printed: str) -> dict[str, int | float | str]:
+    types = get_type_hints(CHUNKERS[name])
+    known = sorted(field.name for field in fields(CHUNKERS[name]) if field.repr)
+    settings: dict[str, int | float | str] = {}
     for part in filter(str.strip, printed.split(",")):
         match = _SETTING.fullmatch(part)
-        if match is None or match[1] not in types or match[1] in settings:
-            _refuse_setting(name, part.strip(), sorted(types))
-        field, value = match[1], match[2]
+        if match is None or match[1] not in known or match[1] in settings:
+            _refuse_setting(name, part.strip(), known)
         try:
-            settings[field] = types[field](value)
+            settings[match[1]] = _READERS[types[match[1]]](match[2])
         except ValueError:
-            _refuse_setting(name, part.strip(), sorted(types))
+            _refuse_setting(name, part.strip(), known)
     return settings
 
 

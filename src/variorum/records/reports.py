@@ -43,6 +43,18 @@ class SkippedPath:
 
 
 @dataclass(frozen=True, slots=True)
+class Fallback:
+    """A document that a simpler parser had to read, and why."""
+
+    document: DocumentName
+    reason: str
+
+    def as_fields(self) -> dict[str, object]:
+        """The fallback as JSON fields."""
+        return {"document": str(self.document), "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentCounts:
     """Documents by what the plan does to them. Held ones are counted there alone."""
 
@@ -78,6 +90,21 @@ class TokenCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowCounts:
+    """Windows of sentences that a semantic chunker embedded to find where to cut: `embed` new ones
+    of `tokens` tokens, `reuse` from the store. They are spent beside the inputs.
+    """
+
+    embed: int = 0
+    reuse: int = 0
+    tokens: int = 0
+
+    def plus(self, embed: int, reuse: int, tokens: int) -> "WindowCounts":
+        """The counts with more added."""
+        return WindowCounts(self.embed + embed, self.reuse + reuse, self.tokens + tokens)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A plan's promise, or what a sync did.
 
@@ -97,6 +124,8 @@ class Report:
     embedded_fraction: float | None
     held: tuple[Held, ...] = ()
     skipped: tuple[SkippedPath, ...] = ()
+    fallbacks: tuple[Fallback, ...] = ()
+    windows: WindowCounts = WindowCounts()
     embedder_calls: int = 0
     embed_s: float = 0.0
     elapsed_s: float = 0.0
@@ -122,12 +151,14 @@ class Report:
             "held": [held.as_fields() for held in self.held],
             "inputs": asdict(self.inputs),
             "tokens": asdict(self.tokens),
+            "windows": asdict(self.windows),
             "recompute_fraction": self.recompute_fraction,
             "embedded_fraction": self.embedded_fraction,
             "embedder_calls": self.embedder_calls,
             "elapsed_s": round(self.elapsed_s, 3),
             "embed_s": round(self.embed_s, 3),
             "skipped": [skipped.as_fields() for skipped in self.skipped],
+            "fallbacks": [fallback.as_fields() for fallback in self.fallbacks],
             "estimate": dict(self.estimate),
         }
 

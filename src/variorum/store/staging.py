@@ -187,6 +187,11 @@ class Staging:
             self._reuse(staged, stored)
             return True
 
+    def knows_layout(self, staged: StagedRevision) -> bool:
+        """Whether history, or this plan so far, has a layout of the revision."""
+        with self.connection.begin():
+            return (self._stored_layout(staged) or self._laid_out_by(staged)) is not None
+
     def share_layout(self, staged: StagedRevision) -> bool:
         """Stage `staged` with the layout that another document of this plan brings, if one does."""
         with self.connection.begin():

@@ -4,15 +4,17 @@
 """
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from unit.chunking.fakes import FakeSizer, previous, recipe, structure_of
-from variorum.chunking import lay_out
+from unit.chunking.fakes import FakeSizer, fake_embed, previous, recipe, structure_of
+from variorum import chunking
 
 HERE = Path(__file__).parent
 EXPECTED = HERE / "cuts.json"
+SMALL = "min_tokens=24, max_tokens=60, primary_mask_bits=5, backup_mask_bits=3"
 SPECS = [
     "anchored(max_tokens=60, min_tokens=16)",
     "anchored(max_tokens=160, min_tokens=48)",
@@ -20,7 +22,16 @@ SPECS = [
     "fixed(max_tokens=50, overlap_tokens=10)",
     "recursive(max_tokens=60, terminators=any)",
     "recursive(max_tokens=60, terminators=spaced)",
+    "recursive(max_tokens=60, rules=guide)",
+    "recursive(max_tokens=60, rules=default)",
+    "fixed_characters(max_characters=240)",
+    f"content_defined({SMALL})",
+    f"content_defined({SMALL}, words=segmented)",
+    "structural(max_tokens=80, min_tokens=16)",
+    "semantic(max_tokens=80, min_tokens=16, percentile=70)",
+    "semantic(max_tokens=80, min_tokens=16, k=1)",
 ]
+lay_out = partial(chunking.lay_out, embed=fake_embed)
 PLANNED = "planner over "
 MESSAGE = (
     "the cuts of {} changed: released like this, it would re-embed every corpus. "

@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+
+from variorum.chunking import Chunker, NeedsVectors, chunker_from_spec
 from variorum.records.layout import PreviousLayout, Recipe
-from variorum.records.protocols import Role
-from variorum.records.text import Block, BlockKind, Structure
+from variorum.records.protocols import Role, Vectors
+from variorum.records.text import Block, BlockKind, Span, Structure
 
 ATOM = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
@@ -67,6 +71,35 @@ class FakeSizer:
         return [count + 2 for count in self.tokenizer.count_many(inputs)]
 
 
+DIMENSIONS = 16
+
+
+def fake_embed(inputs: Sequence[str]) -> Vectors:
+    """Vectors of the words that inputs hold: inputs without a common word are far apart."""
+    vectors = np.zeros((len(inputs), DIMENSIONS), dtype=np.float32)
+    for row, one in enumerate(inputs):
+        for word in ATOM.findall(one):
+            vectors[row, sum(map(ord, word)) % DIMENSIONS] += 1
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+class CountingEmbed:
+    """`fake_embed` that remembers the inputs of each call."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+
+    def __call__(self, inputs: Sequence[str]) -> Vectors:
+        self.calls.append(list(inputs))
+        return fake_embed(inputs)
+
+
+def chunker_of(spec: str) -> Chunker:
+    """The chunker of a spec, with vectors where it needs them."""
+    chunker = chunker_from_spec(spec)
+    return chunker.with_embed(fake_embed) if isinstance(chunker, NeedsVectors) else chunker
+
+
 def recipe(chunker: str, *, planner: bool = False, heading_depth: int = 0) -> Recipe:
     return Recipe(chunker, planner, heading_depth, tokenizer="t", model="m", algorithm="a")
 
@@ -114,3 +147,20 @@ def structure_of(text: str) -> Structure:
 def _extend(blocks: list[Block], end: int) -> None:
     last = blocks.pop()
     blocks.append(Block(last.start, end, last.kind, last.heading_path, last.depth))
+
+
+def tabled(text: str) -> Structure:
+    """`structure_of` with each table as a head of two lines and a row for each further line."""
+    blocks: list[Block] = []
+    for block in structure_of(text).blocks:
+        blocks.extend(_rows(text, block) if block.kind is BlockKind.TABLE else [block])
+    return Structure(tuple(blocks), parser="tabled")
+
+
+def _rows(text: str, table: Block) -> list[Block]:
+    lines = [match.span() for match in LINE.finditer(text, table.start, table.end)]
+    lines = [(start, end) for start, end in lines if start < end]
+    head = Span(lines[0][0], lines[:2][-1][1])
+    row = replace(table, kind=BlockKind.ROW, repeats=head)
+    rows = [replace(row, start=start, end=end) for start, end in lines[2:]]
+    return [replace(table, start=head.start, end=head.end), *rows]

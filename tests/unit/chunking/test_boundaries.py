@@ -7,7 +7,7 @@ from variorum.chunking import Anchored, TokenMap, chunker_from_spec, lay_out, pl
 from variorum.chunking import boundaries as levels
 from variorum.chunking.boundaries import boundaries
 from variorum.chunking.graphemes import Graphemes
-from variorum.records.text import Structure
+from variorum.records.text import Block, BlockKind, Structure
 
 MARKDOWN = """# One
 
@@ -53,6 +53,68 @@ def test_each_kind_of_place_has_its_level():
         "## Two": levels.HEADING_1 - 1,
         "Last.": levels.AFTER_HEADING,
     }
+
+
+def placed(text, *parts):
+    """The levels of a text whose blocks are the given parts, each (characters, kind, depth)."""
+    blocks, place = [], 0
+    for characters, kind, depth in parts:
+        start = text.index(characters, place)
+        place = start + len(characters)
+        blocks.append(Block(start, place, kind, (), depth))
+    found = boundaries(text, Structure(tuple(blocks), parser="fake"))
+    pairs = zip(found.positions.tolist(), found.levels.tolist(), strict=True)
+    return {text[position:][:6]: level for position, level in pairs}
+
+
+def test_blocks_inside_a_line_start_at_their_own_place():
+    text = "<p>one</p><h2>Two. B</h2><p>three. Four</p><li>five</li><li>six</li>"
+    kind = BlockKind
+    assert placed(
+        text,
+        ("<p>one</p>", kind.PARAGRAPH, 0),
+        ("<h2>Two. B</h2>", kind.HEADING, 2),
+        ("<p>three. Four</p>", kind.PARAGRAPH, 0),
+        ("<li>five</li>", kind.LIST_ITEM, 0),
+        ("<li>six</li>", kind.LIST_ITEM, 0),
+    ) == {
+        "<h2>Tw": levels.HEADING_1 - 1,
+        "<p>thr": levels.AFTER_HEADING,
+        "Four</": levels.SENTENCE,
+        "<li>fi": levels.LINE,
+        "<li>si": levels.LINE,
+    }
+
+
+def test_a_row_starts_like_a_line_and_a_head_keeps_its_first_row():
+    text = 'a,b\nc,d\n1,"x. Y\n\nz"\n\n3,4\n'
+    kind = BlockKind
+    assert placed(
+        text,
+        ("a,b\nc,d\n", kind.TABLE, 0),
+        ('1,"x. Y\n\nz"\n', kind.ROW, 0),
+        ("3,4\n", kind.ROW, 0),
+    ) == {
+        "c,d\n1,": levels.CODE_LINE,
+        '1,"x. ': levels.AFTER_HEADING,
+        'z"\n\n3,': levels.CODE_BLANK_LINE,
+        "3,4\n": levels.LINE,
+    }
+
+
+@pytest.mark.parametrize("kind", [BlockKind.DEFINITION, BlockKind.TURN])
+def test_a_definition_and_a_turn_start_like_a_block_after_a_blank_line(kind):
+    text = "first line\nsecond line\n  third line\n"
+    found = placed(
+        text, ("first line\n", kind, 0), ("second line\n", kind, 0), ("  third", kind, 0)
+    )
+    assert found == {"second": levels.BLANK_LINE, "  thir": levels.BLANK_LINE}
+
+
+def test_inside_a_definition_a_blank_line_is_a_line_and_a_line_a_sentence():
+    text = "def f():\n    a = 1\n\n    return a\n"
+    found = placed(text, (text, BlockKind.DEFINITION, 0))
+    assert list(found.values()) == [levels.SENTENCE, levels.LINE]
 
 
 def test_a_list_number_ends_no_sentence():

@@ -12,6 +12,8 @@ from unit.chunking.fakes import (
     Characters,
     ContextAtoms,
     FakeSizer,
+    chunker_of,
+    fake_embed,
     recipe,
     structure_of,
 )
@@ -20,7 +22,19 @@ from variorum.records.errors import InputError
 from variorum.records.text import Block, BlockKind, Span, Structure
 
 PLAIN = Structure((), parser="none")
-EVERY = ["anchored(max_tokens=8, min_tokens=4)", "fixed(max_tokens=4)", "recursive(max_tokens=4)"]
+EVERY = [
+    "anchored(max_tokens=8, min_tokens=4)",
+    "fixed(max_tokens=4)",
+    "recursive(max_tokens=4)",
+    "recursive(max_tokens=4, rules=guide)",
+    "recursive(max_tokens=4, rules=default)",
+    "fixed_characters(max_characters=22)",
+    "structural(max_tokens=8, min_tokens=4)",
+    "content_defined(min_tokens=4, max_tokens=8)",
+    "semantic(min_tokens=4, max_tokens=8)",
+]
+NAMES = ["fixed", "fixed_characters", "recursive", "recursive(rules=guide)", "anchored"]
+NAMES += ["content_defined", "content_defined(words=segmented)", "structural", "semantic"]
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 
 
@@ -29,7 +43,7 @@ def slices(text, layout):
 
 
 def cut(text, spec, sizer=None, structure=PLAIN):
-    return lay_out(text, structure, recipe(spec), sizer or FakeSizer())
+    return lay_out(text, structure, recipe(spec), sizer or FakeSizer(), embed=fake_embed)
 
 
 @pytest.mark.parametrize("spec", EVERY)
@@ -128,7 +142,7 @@ def test_LIM_06_an_embedded_prefix_takes_a_quarter_at_most_and_gives_way_first()
     assert not any(one.startswith("title") for one in layout.inputs)
 
 
-@pytest.mark.parametrize("name", ["fixed", "recursive", "anchored"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("text", ["z" * 240_000, "=" * 300_000, "QUJD" * 50_000])
 def test_LIM_07_long_runs_of_one_kind_end_and_are_covered(name, text):
     started = time.process_time()
@@ -137,18 +151,18 @@ def test_LIM_07_long_runs_of_one_kind_end_and_are_covered(name, text):
     assert "".join(slices(text, layout)) == text
 
 
-@pytest.mark.parametrize("name", ["fixed", "recursive", "anchored"])
+@pytest.mark.parametrize("name", NAMES)
 def test_LIM_08_a_huge_fence_or_literal_is_cut_to_fit(name):
     fenced = "```python\n" + "".join(f"    'key{n}': {n},\n" for n in range(1200)) + "```\n"
     literal = "TABLE = {" + ", ".join(f"'key{n}': {n}" for n in range(1200)) + "}"
     for text in (fenced, literal):
         sizer = FakeSizer(512)
-        layout = lay_out(text, structure_of(text), recipe(name), sizer)
+        layout = cut(text, name, sizer, structure_of(text))
         assert max(sizer.count(layout.inputs)) <= 512
         assert "".join(slices(text, layout)) == text
 
 
-@pytest.mark.parametrize("name", ["fixed", "recursive", "anchored"])
+@pytest.mark.parametrize("name", NAMES)
 def test_LIM_09_a_megabyte_on_one_line_takes_time_in_proportion(name):
     line = "function a(b){return b?c(d[0]):e};var f=1;" * 12_000
     lengths = [len(line), 2 * len(line)]
@@ -156,7 +170,7 @@ def test_LIM_09_a_megabyte_on_one_line_takes_time_in_proportion(name):
     for text in (line, line * 2):
         tokens = TokenMap(range(0, len(text), 3))
         started = time.process_time()
-        spans = chunker_from_spec(name).spans(text, plain_structure(text), tokens)
+        spans = chunker_of(name).spans(text, plain_structure(text), tokens)
         times.append(time.process_time() - started)
         assert spans[-1].end == len(text)
     assert lengths[0] > 500_000
@@ -172,12 +186,24 @@ def test_LIM_10_a_text_that_fits_is_one_chunk_and_no_chunk_lies_in_the_one_befor
     assert ends == sorted(set(ends))
 
 
-@pytest.mark.parametrize("name", ["fixed", "recursive", "anchored"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "fixed(max_tokens={})",
+        "recursive(max_tokens={})",
+        "recursive(max_tokens={}, rules=default)",
+        "anchored(max_tokens={}, min_tokens=1)",
+        "fixed_characters(max_characters={})",
+        "structural(max_tokens={}, min_tokens=1)",
+        "content_defined(max_tokens={}, min_tokens=1)",
+        "content_defined(max_tokens={}, min_tokens=1, words=segmented)",
+        "semantic(max_tokens={}, min_tokens=1)",
+    ],
+)
 @pytest.mark.parametrize("size", [2, 10, 25])
-def test_UNI_01_no_cut_inside_families_and_flags(name, size):
+def test_UNI_01_no_cut_inside_families_and_flags(spec, size):
     text = FAMILY * 30 + "🇫🇷" * 50
-    settings = f"max_tokens={size}" + (", min_tokens=1" if name == "anchored" else "")
-    layout = cut(text, f"{name}({settings})", FakeSizer(512, Characters()))
+    layout = cut(text, spec.format(size), FakeSizer(512, Characters()))
     boundaries = {match.start() for match in regex.finditer(r"\X", text)} | {len(text)}
     assert all({chunk.start, chunk.end} <= boundaries for chunk in layout.chunks)
     assert "".join(slices(text, layout)) == text
@@ -199,11 +225,21 @@ def test_UNI_03_the_exact_rule_of_the_paper_cuts_only_before_white_space():
     assert all(part.endswith(("。 ", "！ ")) for part in parts)
 
 
-@pytest.mark.parametrize("name", ["fixed", "recursive", "anchored"])
-def test_UNI_04_thai_chunks_never_begin_with_a_mark(name):
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "fixed(max_tokens=120)",
+        "fixed_characters(max_characters=120)",
+        "recursive(max_tokens=120)",
+        "anchored",
+        "structural(max_tokens=120, min_tokens=40)",
+        "content_defined(max_tokens=120, min_tokens=60)",
+        "semantic(max_tokens=120, min_tokens=40)",
+    ],
+)
+def test_UNI_04_thai_chunks_never_begin_with_a_mark(spec):
     text = "กำลังน้ำที่นี่ผู้ใหญ่เก็บผลไม้ใต้ต้นไม้" * 75
-    sizer = FakeSizer(512, Characters())
-    layout = cut(text, f"{name}(max_tokens=120)" if name != "anchored" else "anchored", sizer)
+    layout = cut(text, spec, FakeSizer(512, Characters()))
     for part in slices(text, layout):
         assert unicodedata.category(part[0]) not in ("Mn", "Mc")
         assert len(part) <= 200

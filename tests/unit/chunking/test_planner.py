@@ -19,6 +19,8 @@ SPECS = [
     "anchored(max_tokens=40, min_tokens=10)",
     "fixed(max_tokens=40)",
     "recursive(max_tokens=40)",
+    "structural(max_tokens=40, min_tokens=10)",
+    "content_defined(min_tokens=20, max_tokens=40, primary_mask_bits=5, backup_mask_bits=3)",
 ]
 
 

@@ -2,12 +2,36 @@
 
 import pytest
 
-from variorum.chunking import Anchored, Fixed, Recursive, chunker_from_spec
+from variorum.chunking import (
+    Anchored,
+    ContentDefined,
+    Fixed,
+    FixedCharacters,
+    Recursive,
+    Semantic,
+    Structural,
+    chunker_from_spec,
+)
 from variorum.records.errors import InputError
 
 
 @pytest.mark.parametrize(
-    "chunker", [Anchored(), Anchored(90, 12), Fixed(10, 3), Recursive(9, "spaced")]
+    "chunker",
+    [
+        Anchored(),
+        Anchored(90, 12),
+        ContentDefined(),
+        ContentDefined(5, 9, 2, 7, 3, "segmented"),
+        Fixed(10, 3),
+        FixedCharacters(),
+        FixedCharacters(10, 3),
+        Recursive(9, "spaced", "guide"),
+        Semantic(),
+        Semantic(percentile=99.25),
+        Semantic(5, k=1.2, min_tokens=9, max_tokens=30),
+        Structural(),
+        Structural(90, 12, "reject"),
+    ],
 )
 def test_a_chunker_reads_back_from_its_spec(chunker):
     assert chunker_from_spec(chunker.spec) == chunker
@@ -22,12 +46,29 @@ def test_every_setting_is_printed_sorted_by_name():
     )
 
 
-@pytest.mark.parametrize("spec", ["", "semantic", "anchored(", "fixed(max_tokens=1))", "Fixed"])
+def test_numbers_are_printed_in_one_way():
+    printed = "semantic(max_tokens=400, min_tokens=64, percentile=90.0, window=3)"
+    for spec in ("semantic", "semantic(percentile=90)", "semantic(percentile=90.000)"):
+        assert chunker_from_spec(spec).spec == printed
+    assert "k=1.0," in chunker_from_spec("semantic(k=1)").spec
+    assert "percentile=0.00001," in Semantic(percentile=1e-5).spec
+    assert "percentile" not in chunker_from_spec("semantic(k=1)").spec
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
+def test_a_number_that_is_none_is_refused(value):
+    for settings in ({"percentile": value}, {"k": value}):
+        with pytest.raises(InputError):
+            Semantic(**settings)
+
+
+@pytest.mark.parametrize("spec", ["", "sentences", "anchored(", "fixed(max_tokens=1))", "Fixed"])
 def test_an_unknown_chunker_is_refused_listing_the_known_ones(spec):
     with pytest.raises(InputError) as caught:
         chunker_from_spec(spec)
     assert caught.value.kind == "unknown-chunker"
-    assert "anchored, fixed, recursive" in caught.value.expected
+    known = "anchored, content_defined, fixed, fixed_characters, recursive, semantic, structural"
+    assert known in caught.value.expected
 
 
 @pytest.mark.parametrize(
@@ -42,6 +83,30 @@ def test_an_unknown_chunker_is_refused_listing_the_known_ones(spec):
         "recursive(max_tokens=0)",
         "anchored(max_tokens=79, min_tokens=40)",
         "anchored(min_tokens=0)",
+        "semantic(percentile=90, k=1)",
+        "semantic(percentile=nan)",
+        "semantic(percentile=inf)",
+        "semantic(percentile=100)",
+        "semantic(percentile=1e1)",
+        "semantic(k=0.79)",
+        "semantic(k=1.51)",
+        "semantic(window=0)",
+        "semantic(window=1.0)",
+        "semantic(embed=none)",
+        "semantic(max_tokens=9, min_tokens=5)",
+        "fixed_characters(max_characters=0)",
+        "fixed_characters(overlap_characters=1200)",
+        "fixed_characters(max_tokens=9)",
+        "recursive(rules=mine)",
+        "structural(oversize=keep)",
+        "structural(max_tokens=127)",
+        "structural(min_tokens=0)",
+        "content_defined(max_tokens=175)",
+        "content_defined(min_tokens=0)",
+        "content_defined(window_words=0)",
+        "content_defined(primary_mask_bits=64)",
+        "content_defined(backup_mask_bits=8)",
+        "content_defined(words=none)",
     ],
 )
 def test_a_bad_setting_is_refused_naming_it_and_what_is_allowed(spec):
@@ -53,7 +118,20 @@ def test_a_bad_setting_is_refused_naming_it_and_what_is_allowed(spec):
     assert caught.value.found
 
 
-@pytest.mark.parametrize("chunker", [Anchored(), Fixed(), Fixed(300, 200), Recursive()])
+@pytest.mark.parametrize(
+    "chunker",
+    [
+        Anchored(),
+        ContentDefined(),
+        Fixed(),
+        Fixed(300, 200),
+        FixedCharacters(),
+        FixedCharacters(1200, 200),
+        Recursive(),
+        Semantic(),
+        Structural(),
+    ],
+)
 @pytest.mark.parametrize("limit", [1, 2, 7, 64, 1000])
 def test_a_limited_chunker_stays_under_the_limit_where_it_can(chunker, limit):
     limited = chunker.limited(limit)
