@@ -29,8 +29,9 @@ from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import search
 from variorum.sources import FolderSource, JsonLinesSource
+from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
-from variorum.store.snapshot import GenerationRow, Snapshot
+from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
 from variorum.sync.execution import sync

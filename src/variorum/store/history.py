@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from variorum.records.names import DocumentName
-from variorum.store.snapshot import ManifestRow, Snapshot, same_metadata
+from variorum.store.manifests import ManifestRow, same_metadata
+from variorum.store.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

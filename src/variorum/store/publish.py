@@ -20,7 +20,8 @@ from variorum.records.protocols import ModelIdentity
 from variorum.store import schema
 from variorum.store.conflict import insert_ignoring
 from variorum.store.engine import write_transaction
-from variorum.store.staging import Staging, staged_chunk, staged_document
+from variorum.store.staged import staged_chunk, staged_document
+from variorum.store.staging import Staging
 
 _SAME_REVISION = (schema.revision.c.tenant == staged_document.c.tenant) & (
     schema.revision.c.sha256 == staged_document.c.sha256

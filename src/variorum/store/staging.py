@@ -11,15 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import (
-    JSON,
-    Column,
     Connection,
-    Index,
     Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
     bindparam,
     delete,
     func,
@@ -31,62 +24,11 @@ from sqlalchemy import (
 from variorum.records.layout import Chunk
 from variorum.records.names import DocumentName
 from variorum.store.conflict import insert_ignoring
+from variorum.store.contents import inflated
+from variorum.store.manifests import ManifestRow, manifest_query, read_manifest
 from variorum.store.schema import chunk, input_, layout, manifest, vector
 from variorum.store.schema import revision as revision_table
-from variorum.store.snapshot import ManifestRow, inflated, manifest_query, read_manifest
-
-_temporary = MetaData()
-
-staged_document = Table(
-    "staged_document",
-    _temporary,
-    Column("id", Integer, primary_key=True),
-    # On the row, so that a join can only find its revision by tenant and hash together: given the
-    # tenant alone, SQLite walks through all of its revisions.
-    Column("tenant", String, nullable=False),
-    Column("action", String, nullable=False),
-    Column("source", String, nullable=False),
-    Column("path", LargeBinary, nullable=False),
-    Column("closes", Integer),
-    Column("content_type", String),
-    Column("parser", String),
-    Column("metadata", JSON),
-    Column("sha256", String),
-    Column("size_bytes", Integer),
-    Column("content", LargeBinary),
-    Column("layout_id", Integer),
-    Column("layout_ordinal", Integer),
-    Column("laid_out_by", Integer),
-    Index("staged_revision", "sha256", "content_type"),
-    prefixes=["TEMPORARY"],
-)
-
-staged_chunk = Table(
-    "staged_chunk",
-    _temporary,
-    Column("document_id", Integer, primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
-    Column("start", Integer, nullable=False),
-    Column("end", Integer, nullable=False),
-    Column("heading_path", JSON, nullable=False),
-    Column("prefix", String, nullable=False),
-    Column("key", LargeBinary, nullable=False),
-    Index("staged_chunk_key", "key"),
-    prefixes=["TEMPORARY"],
-)
-
-staged_input = Table(
-    "staged_input",
-    _temporary,
-    Column("key", LargeBinary, primary_key=True),
-    Column("tokens", Integer, nullable=False),
-    Column("text", String),
-    Column("document_id", Integer, nullable=False),
-    Column("ordinal", Integer, nullable=False),
-    Index("staged_input_order", "document_id", "ordinal"),
-    prefixes=["TEMPORARY"],
-)
-
+from variorum.store.staged import staged_chunk, staged_document, staged_input, temporary
 
 # Built once: they run for every document of a plan, and building costs more than running.
 _STORED_LAYOUT = (
@@ -155,13 +97,13 @@ class Staging:
         self.recipe_id = recipe_id
         self._last_id = 0
         with connection.begin():
-            _temporary.drop_all(connection)
-            _temporary.create_all(connection, checkfirst=False)
+            temporary.drop_all(connection)
+            temporary.create_all(connection, checkfirst=False)
 
     def drop(self) -> None:
         """Give the staged rows' space back."""
         with self.connection.begin():
-            _temporary.drop_all(self.connection)
+            temporary.drop_all(self.connection)
 
     @property
     def is_empty(self) -> bool:

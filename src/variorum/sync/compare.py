@@ -10,7 +10,7 @@ from variorum.records.names import DocumentName
 from variorum.records.protocols import Listed, Skipped, Source
 from variorum.records.reports import Held, SkippedPath
 from variorum.records.text import Revision
-from variorum.store.snapshot import ManifestRow, same_metadata
+from variorum.store.manifests import ManifestRow, same_metadata
 
 SHRINK_SHARE = 0.5
 SHRINK_DOCUMENTS = 10

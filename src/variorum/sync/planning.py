@@ -20,8 +20,8 @@ from variorum.records.reports import (
 )
 from variorum.records.text import Revision
 from variorum.store.counting import count_plan, planned_documents
+from variorum.store.manifests import ManifestRow
 from variorum.store.publish import find_recipe
-from variorum.store.snapshot import ManifestRow
 from variorum.store.staging import StagedRevision, Staging
 from variorum.store.store import Store, require_released
 from variorum.sync.compare import Comparison, Found, is_laid_out

@@ -8,7 +8,13 @@ from variorum.records.errors import NotFoundError
 from variorum.records.names import DocumentName
 from variorum.records.reports import Explanation, PlannedDocument
 from variorum.records.text import Revision
-from variorum.store.staged import StagedDocument, model_name, read_row, read_settings, read_staged
+from variorum.store.staged_layouts import (
+    StagedDocument,
+    model_name,
+    read_row,
+    read_settings,
+    read_staged,
+)
 from variorum.sync.explaining import Side, explain
 from variorum.sync.planning import Plan
 
