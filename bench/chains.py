@@ -136,10 +136,13 @@ def _check_equal(name: str, reported: float | None, counted: float | None) -> No
 
 
 def stored_inputs(store: Path) -> list[str]:
-    """The distinct inputs of the newest generation, cut from the stored bytes by plain slicing."""
+    """The distinct inputs of the newest generation, cut from the stored bytes by plain slicing.
+
+    Each stands behind its stored prefix.
+    """
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
         rows = connection.execute(
-            "SELECT revision.content, chunk.start, chunk.end FROM manifest"
+            "SELECT revision.content, chunk.start, chunk.end, chunk.prefix FROM manifest"
             " JOIN chunk ON chunk.layout_id = manifest.layout_id"
             " JOIN revision ON revision.id = manifest.revision_id"
             " WHERE manifest.to_generation IS NULL ORDER BY manifest.id, chunk.ordinal"
@@ -147,9 +150,10 @@ def stored_inputs(store: Path) -> list[str]:
     connection.close()
     texts: dict[bytes, str] = {}
     inputs: dict[str, None] = {}
-    for content, start, end in rows:
+    for content, start, end, prefix in rows:
         text = texts.setdefault(content, zlib.decompress(content).decode("utf-8"))
-        inputs[text[start:end].replace("\r\n", "\n").replace("\r", "\n").strip()] = None
+        cited = text[start:end].replace("\r\n", "\n").replace("\r", "\n").strip()
+        inputs[prefix + cited] = None
     return list(inputs)
 
 

@@ -27,7 +27,7 @@ from variorum.embedding.hashing import HashingEmbedder
 from variorum.records.protocols import Embedder, ModelIdentity, Role, Tokenizer, Vectors
 
 XQUAD = {name: SHARED / "retrieval" / "xquad" / f"xquad.{name}.json.gz" for name in ("en", "zh")}
-INGESTED_BYTES = 300_000
+PAIRS = SHARED / "revisions" / "pairs.jsonl.gz"
 THREADS = 2
 GIGABYTE = 1 << 30
 
@@ -38,18 +38,26 @@ def articles(language: str) -> list[Mapping[str, Any]]:
     return found
 
 
-def write_articles(folder: Path, limit_bytes: int | None) -> int:
-    """Write XQuAD's articles, English and Chinese in turn, up to so many bytes; bytes written."""
+def write_pages(folder: Path) -> int:
+    """Write the newer page of every revision pair, English and Chinese; bytes written."""
     folder.mkdir(parents=True)
     written = 0
+    with gzip.open(PAIRS, "rt", encoding="utf-8") as file:
+        for number, line in enumerate(file):
+            pair = json.loads(line)
+            page = folder / f"{number:03d}{Path(pair['path']).suffix or '.txt'}"
+            written += page.write_bytes(pair["new_text"].encode())
+    return written
+
+
+def write_articles(folder: Path) -> None:
+    """Write XQuAD's articles, English and Chinese in turn."""
+    folder.mkdir(parents=True)
     for number, pair in enumerate(zip(articles("en"), articles("zh"), strict=True)):
         for language, article in zip(("en", "zh"), pair, strict=True):
             paragraphs = [paragraph["context"] for paragraph in article["paragraphs"]]
             text = f"# {article['title']}\n\n" + "\n\n".join(paragraphs) + "\n"
-            if limit_bytes is None or written < limit_bytes:
-                (folder / f"{number:02d}.{language}.md").write_text(text, encoding="utf-8")
-                written += len(text.encode())
-    return written
+            (folder / f"{number:02d}.{language}.md").write_text(text, encoding="utf-8")
 
 
 class _TimedSession:
@@ -246,7 +254,7 @@ def in_fresh_process(name: str, *arguments: object) -> Any:
 
 
 def run(arguments: argparse.Namespace) -> Result:
-    result = Result(inputs=list(XQUAD.values()))
+    result = Result(inputs=[PAIRS, *XQUAD.values()])
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         _model(result, folder / "model")
@@ -256,7 +264,7 @@ def run(arguments: argparse.Namespace) -> Result:
 
 
 def _model(result: Result, folder: Path) -> None:
-    written = write_articles(folder / "docs", INGESTED_BYTES)
+    written = write_pages(folder / "docs")
     # A first run converts the model where that was never done; this is not part of an ingest.
     in_fresh_process("converted")
     print(f"  ingesting {written:,} bytes with e5-small", flush=True)
@@ -295,7 +303,7 @@ def _memory(result: Result, folder: Path, sizes: Sequence[int]) -> None:
 
 
 def _precision(result: Result, folder: Path, questions: int) -> None:
-    write_articles(folder / "docs", None)
+    write_articles(folder / "docs")
     print(f"  asking {questions} questions of 32-bit and 16-bit vectors", flush=True)
     found = in_fresh_process("precision", folder, questions)
     result.figures["precision"] = found

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from variorum.store.store import counted_statements
-from variorum.sync import planning
+from variorum.sync import laying
 from workbench import Bench, Recorder, document, section, vectors_stored, words
 
 TITLES = [f"T{n}" for n in range(8)]
@@ -110,7 +110,7 @@ def test_a_revision_that_history_knows_is_not_cut_again(
     def cut(*_: object) -> object:
         raise AssertionError("a known revision was cut")
 
-    monkeypatch.setattr(planning, "lay_out", cut)
+    monkeypatch.setattr(laying, "lay_out", cut)
     assert embedded_after(bench, *TITLES) == []
     (bench.root / "a.md").rename(bench.root / "z.md")
     bench.write({"copy.md": document(*TITLES)})

@@ -19,17 +19,24 @@ def test_a_plan_has_the_documented_fields(published: Workplace) -> None:
     published.write("docs/leave.md", LEAVE.replace("80", "90"))
     published.write("docs/bad.md", b"ok \xff")
     published.write("docs/logo.png", b"\x89PNG")
-    found = found_shape(published, "plan", "-v", "--usd-per-mtok", "0.5")
-    assert found == SHAPES["plan"]
+    published.write("docs/odd.md", "---\na: [\n---\n\nText.\n")
+    options = ("-v", "--usd-per-mtok", "0.5", "--explain", "docs:leave.md")
+    assert found_shape(published, "plan", *options) == SHAPES["plan"]
 
 
 def test_without_verbose_a_plan_leaves_the_documents_out(published: Workplace) -> None:
-    assert "detail" not in published.json("plan")
+    assert {"detail", "explained", "explanations"} & set(published.json("plan")) == set()
+
+
+def test_a_document_that_stays_has_no_explanations(published: Workplace) -> None:
+    plan = published.json("plan", "--explain", "docs:leave.md")
+    assert (plan["explained"], plan["explanations"]) == (None, [])
 
 
 def test_a_sync_has_the_documented_fields(place: Workplace) -> None:
     place.write("docs/bad.md", b"ok \xff")
     place.write("docs/logo.png", b"\x89PNG")
+    place.write("docs/odd.md", "---\na: [\n---\n\nText.\n")
     assert found_shape(place, "sync") == SHAPES["sync"]
 
 

@@ -282,3 +282,17 @@ def test_the_demo_never_works_in_a_folder_that_holds_something(place: Workplace)
 
 def test_run_gives_zero_for_help() -> None:
     assert run(["--help"]) == 0
+
+
+def test_an_explanation_is_readable_on_80_columns(published: Workplace) -> None:
+    published.write("docs/leave.md", LEAVE.replace("80 working days", "a hundred working days"))
+    screen = on_terminal(published, "plan", "-v", "--explain", "docs:leave.md")
+    lines = [ESCAPE.sub("", line) for line in screen.splitlines()]
+    assert max(map(cell_len, lines)) <= 80
+    text = "\n".join(lines)
+    assert "docs:leave.md" in text
+    assert re.search(r"changed: 1 input to embed, \d+ reused", text)
+    assert re.search(r"edited +\d+ tokens, characters \d+–\d+", text)
+    assert '"80" -> "a hundred"' in text
+    stays = published.done("plan", "--explain", "docs:travel.md").out
+    assert "docs:travel.md stays as it is." in stays

@@ -15,11 +15,17 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes a chunker aims at, in tokens: what the reuse planner compares a span against."""
+    """The sizes a chunker aims at, in tokens: what the reuse planner compares a span against.
+
+    `usual_penalty` is what each chunk of a fresh layout usually costs by the planner's prices
+    because of the rule itself, such as one that cuts at no structural boundary: as much is taken
+    for granted of a fresh layout that is not made.
+    """
 
     min_tokens: int
     target_tokens: int
     max_tokens: int
+    usual_penalty: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from variorum.chunking.occurrences import meeting_place
 from variorum.records.text import Span
 
-MARGIN_CHUNKS = 2
+MARGIN_CHUNKS = 1
 """Unchanged chunks beside a difference that may still be cut anew."""
 
 _LARGE_CHUNKS = 16

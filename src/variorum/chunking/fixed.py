@@ -44,8 +44,8 @@ class Fixed:
 
     @property
     def shape(self) -> Shape:
-        """Full windows."""
-        return Shape(max(1, self.max_tokens // 3), self.max_tokens, self.max_tokens)
+        """Full windows, hardly ever cut at a structural boundary."""
+        return Shape(max(1, self.max_tokens // 3), self.max_tokens, self.max_tokens, 9.0)
 
     def limited(self, max_tokens: int) -> Chunker:
         """Windows of at most `max_tokens`; an overlap that no longer fits is cut to half."""

@@ -1,6 +1,6 @@
 """The door of the room: from a text and a recipe to a layout."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from variorum.chunking.chunker import (
     Chunker,
@@ -12,6 +12,7 @@ from variorum.chunking.chunker import (
 from variorum.chunking.fit import Fitted, Fitter, content_room
 from variorum.chunking.folding import Folded
 from variorum.chunking.headings import Headings
+from variorum.chunking.known import KnownPrefixes, content_tokens, known_counts
 from variorum.chunking.planner import OldLayout, plan_spans, refuse_overlap
 from variorum.chunking.prefixes import Prefixes
 from variorum.chunking.spec import chunker_from_spec
@@ -33,8 +34,9 @@ def lay_out(
 
     The chunks cover `text` from end to end (a blank text has none), and every input is within
     `sizer.max_tokens` by the sizer's own count. With `recipe.planner`, `previous` is the parent
-    layout under the same recipe, whose inputs are reused where they can be, and not counted again.
-    `embed` is used only by a chunker that needs vectors, for windows of sentences.
+    layout under the same recipe, whose inputs are reused where they can be, and not counted again;
+    no more is tokenized than the windows around the differences. `embed` is used only by a chunker
+    that needs vectors, for windows of sentences.
 
     A structure without blocks is cut at blank lines, lines and sentences.
 
@@ -52,10 +54,12 @@ def lay_out(
     folded = Folded(text)
     tokens = TokenMap.of(folded.characters, sizer.tokenizer)
     reading = Reading(folded.characters, folded.structure(structure), tokens)
-    prefixes = Prefixes(reading.characters, reading.structure, recipe.heading_depth, sizer)
-    old = _old_layout(previous) if recipe.planner and previous else None
+    counted = KnownPrefixes(sizer, previous) if previous else sizer
+    depth = recipe.heading_depth
+    prefixes = Prefixes(reading.characters, reading.structure, depth, counted)
+    old = _old_layout(previous, sizer) if recipe.planner and previous else None
     spans = _spans(reading, chunker.limited(content_room(sizer)), old, prefixes)
-    fitter = Fitter(reading, sizer, prefixes, _known_counts(previous))
+    fitter = Fitter(reading, sizer, prefixes, known_counts(previous))
     fitted = fitter.fit(_filled_spans(reading.characters, spans))
     return _layout(reading, fitted, folded)
 
@@ -69,19 +73,12 @@ def _chunker(spec: str, embed: Embed | None) -> Chunker:
     return chunker.with_embed(embed)
 
 
-def _old_layout(previous: PreviousLayout) -> OldLayout:
+def _old_layout(previous: PreviousLayout, sizer: Sizer) -> OldLayout:
     """The parent layout as the planner sees it, line ends folded."""
     folded = Folded(previous.characters)
     spans = tuple(map(folded.fold, previous.spans))
-    return OldLayout(folded.characters, spans, previous.layout.inputs)
-
-
-def _known_counts(previous: PreviousLayout | None) -> Mapping[str, int]:
-    if previous is None:
-        return {}
-    layout = previous.layout
-    counts = (chunk.tokens for chunk in layout.chunks)
-    return dict(zip(layout.inputs, counts, strict=True))
+    tokens = content_tokens(previous, sizer)
+    return OldLayout(folded.characters, spans, previous.layout.inputs, tokens)
 
 
 def _spans(

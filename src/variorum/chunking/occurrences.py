@@ -1,7 +1,6 @@
 """Where the inputs of an older layout stand, byte for byte, in a new text."""
 
 import re
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -57,13 +56,11 @@ class Finder:
         self,
         text: str,
         contents: Sequence[str],
-        anchors: Sequence[int],
         fits: Callable[[int, int], bool],
     ) -> None:
         self._text = text
         self._codes = code_points(text)
         self._graphemes = Graphemes(text)
-        self._anchors = anchors
         self._fits = fits
         self._indexes: dict[str, list[int]] = defaultdict(list)
         for index, content in enumerate(contents):
@@ -75,14 +72,17 @@ class Finder:
             self._long[head].append(content)
         self._heads = np.array(sorted(self._long), dtype=np.uint64)
 
-    def within(self, start: int, end: int) -> list[Occurrence]:
+    def within(self, start: int, end: int, anchors: Sequence[int]) -> list[Occurrence]:
         """Every occurrence of every content in `[start, end)`; of one content, none overlap.
 
+        Short contents are looked for at `anchors`, the structural boundaries of the range.
         Cost: linear in the range, and a comparison wherever a content's first characters stand.
         """
         found: list[Occurrence] = []
         reached: dict[int, int] = {}
-        for place, content in sorted({*self._long_in(start, end), *self._short_in(start, end)}):
+        for place, content in sorted(
+            {*self._long_in(start, end), *self._short_in(start, end, anchors)}
+        ):
             occurrence = self._occurrence(place, content)
             if occurrence is None or not start <= occurrence.start < occurrence.end <= end:
                 continue
@@ -101,10 +101,9 @@ class Finder:
                 if self._text.startswith(content, start + offset, end):
                     yield start + offset, content
 
-    def _short_in(self, start: int, end: int) -> Iterator[tuple[int, str]]:
+    def _short_in(self, start: int, end: int, anchors: Sequence[int]) -> Iterator[tuple[int, str]]:
         """(position, content) for the short contents, at structural boundaries."""
-        low, high = bisect_left(self._anchors, start), bisect_left(self._anchors, end)
-        for anchor in (start, *self._anchors[low:high]):
+        for anchor in (start, *anchors):
             place = _filled(self._text, anchor)
             for length in self._short_lengths:
                 content = self._text[place : place + length]

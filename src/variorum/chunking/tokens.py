@@ -20,13 +20,36 @@ class TokenMap:
     token or two at its ends, so a limit that must hold exactly is checked on exact counts.
     """
 
-    def __init__(self, starts: Sequence[int]) -> None:
-        self.starts = list(starts)
+    def __init__(self, starts: Sequence[int] = ()) -> None:
+        self._given = starts
+        self._read: tuple[str, Tokenizer] | None = None
 
     @classmethod
     def of(cls, text: str, tokenizer: Tokenizer) -> "TokenMap":
-        """Tokenize `text` once."""
-        return cls(tokenizer.starts(text))
+        """The tokens of `text`, which is tokenized once, when they are first asked for."""
+        tokens = cls()
+        tokens._read = (text, tokenizer)
+        return tokens
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each token starts."""
+        if self._read is None:
+            return list(self._given)
+        text, tokenizer = self._read
+        return list(tokenizer.starts(text))
+
+    def part(self, start: int, end: int) -> "TokenMap":
+        """The tokens of the characters `[start, end)` on their own, counted from `start`.
+
+        Tokenizes these characters and no others, where a tokenizer is known.
+        """
+        if self._read is None:
+            inside = self.starts[self.before(start) : self.before(end)]
+            return TokenMap([place - start for place in inside])
+        text, tokenizer = self._read
+        whole = (start, end) == (0, len(text))
+        return self if whole else TokenMap.of(text[start:end], tokenizer)
 
     @cached_property
     def array(self) -> Positions:

@@ -106,7 +106,9 @@ def _cut(
         error.subject = str(path)
         raise
     structure = parse(text, content_type)
-    return text, lay_out(text.characters, structure, recipe, settings.embedder, previous)
+    return text, lay_out(
+        text.characters, structure, recipe, settings.embedder, previous, settings.embedder.embed
+    )
 
 
 def _read(path: Path) -> bytes:

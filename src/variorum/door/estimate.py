@@ -4,7 +4,7 @@ from itertools import islice
 from time import perf_counter
 
 from variorum.embedding.jobs import embed_in_order
-from variorum.store.snapshot import GenerationRow
+from variorum.store.generations import GenerationRow
 from variorum.sync.planning import Plan
 
 _PROBE_INPUTS = 4

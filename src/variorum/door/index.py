@@ -22,19 +22,21 @@ from variorum.door.status import Status, status
 from variorum.embedding import embedder_from_spec
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
-from variorum.records.names import Citation
+from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder, Progress, Source
-from variorum.records.reports import PlannedDocument, Report
+from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import search
 from variorum.sources import FolderSource, JsonLinesSource
+from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
-from variorum.store.snapshot import GenerationRow, Snapshot
+from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
 from variorum.sync.execution import sync
 from variorum.sync.planning import planned
+from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import Consent, Settings, Target, no_progress
 from variorum.sync.verifying import Finding, verify
@@ -67,10 +69,16 @@ def open_index(
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A plan as a caller sees it: its promise, and what it does to each document."""
+    """A plan as a caller sees it: its promise, and what it does to each document.
+
+    Of a document to explain, `explained` is its line of `documents` (None where the plan leaves it
+    as it is), and `explanations` hold a reason for each input that it would have embedded.
+    """
 
     report: Report
     documents: tuple[PlannedDocument, ...]
+    explained: PlannedDocument | None = None
+    explanations: tuple[Explanation, ...] = ()
 
 
 class Index:
@@ -110,24 +118,34 @@ class Index:
         allow_empty: bool = False,
         allow_shrink: bool = False,
         release: bool = False,
+        relayout: bool = False,
         usd_per_mtok: float | None = None,
+        reasons: bool = False,
+        explain: str | DocumentName | None = None,
         progress: Progress = no_progress,
     ) -> PlanView:
         """What `sync` with the same arguments would do. Writes nothing.
 
+        `reasons` splits each document's tokens by why they are embedded; `explain` names a document
+        to be explained input by input. Both read the old revisions and compare them with the new.
+
         Raises:
             ConflictError: a restore holds a source, or a listing shrank without consent.
-            InputError: the source is not configured, or a setting is not sound.
-            NotFoundError: a source's root is not there.
+            InputError: the source is not configured, a setting is not sound, or `explain` is no
+                document's name.
+            NotFoundError: a source's root is not there, or no document of the collection has the
+                name to explain.
             UnavailableError: a listing broke off.
         """
+        named = DocumentName.parse(explain) if isinstance(explain, str) else explain
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(source, consent, progress)
+        target = self._target(source, consent, progress, relayout=relayout)
         with planned(self._store, target) as plan:
-            documents = tuple(plan.documents())
+            documents = tuple(with_reasons(plan) if reasons else plan.documents())
+            view = explain_document(plan, named)
             price = self.usd_per_million_tokens if usd_per_mtok is None else usd_per_mtok
             priced = estimate(plan, self._generations(), price)
-            return PlanView(plan.report.with_run(estimate=priced), documents)
+            return PlanView(plan.report.with_run(estimate=priced), documents, *view)
 
     def sync(
         self,
@@ -136,10 +154,14 @@ class Index:
         allow_empty: bool = False,
         allow_shrink: bool = False,
         release: bool = False,
+        relayout: bool = False,
         max_tokens: int | None = None,
         progress: Progress = no_progress,
     ) -> Report:
         """Embed what changed and publish one generation; none where nothing changed.
+
+        With `relayout`, every listed document is laid out as a fresh index would, whatever its
+        history made of it; earlier generations keep their layouts.
 
         Raises:
             ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
@@ -150,7 +172,7 @@ class Index:
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
         consent = Consent(allow_empty, allow_shrink, release, max_tokens)
-        return sync(self._store, self._target(source, consent, progress))
+        return sync(self._store, self._target(source, consent, progress, relayout=relayout))
 
     def search(
         self,
@@ -282,7 +304,9 @@ class Index:
             return []
         return self._store.generations(collection_id)
 
-    def _target(self, source: str | Path | None, consent: Consent, progress: Progress) -> Target:
+    def _target(
+        self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
+    ) -> Target:
         configs = self._chosen_sources(source)
         return Target(
             tenant=self.collection.tenant,
@@ -292,6 +316,7 @@ class Index:
             roots={config.name: config.recorded_root for config in configs},
             consent=consent,
             progress=progress,
+            relayout=relayout,
         )
 
     def _chosen_sources(self, source: str | Path | None) -> list[SourceConfig]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,10 @@ class Rejected(Generic[K]):
     found: str
 
 
+Outcome: TypeAlias = Embedded[K] | Rejected[K]
+"""What became of one input."""
+
+
 @dataclass(slots=True)
 class CallCount:
     """What a job asked of the embedder so far. A refused call counts; its inputs come again."""
@@ -85,7 +89,7 @@ class _Job:
     count: CallCount
     lock: Lock
 
-    def answer(self, batch: Sequence[tuple[K, str]]) -> list[Embedded[K] | Rejected[K]]:
+    def answer(self, batch: Sequence[tuple[K, str]]) -> list[Outcome[K]]:
         """Outcome of each input: a refused one is set aside, the others are asked for again."""
         rejected: dict[int, Rejected[K]] = {}
         waiting = list(range(len(batch)))
@@ -127,15 +131,15 @@ def embed_in_order(
     role: Role = "passage",
     limits: BatchLimits = BatchLimits(),
     count: CallCount | None = None,
-) -> Iterator[Embedded[K] | Rejected[K]]:
+) -> Iterator[Outcome[K]]:
     """Embed every (key, input), one outcome each, in the order given, as batches finish.
 
     `inputs` is read lazily in the caller's thread, never further ahead than
     `limits.max_in_flight` batches and one. Batches run in threads of their own, so that the
     embedder works while the caller stores what it was given. An input that the model refuses
-    becomes `Rejected` and costs its batch one more call. Any other error is raised at its place:
-    what was yielded before it stands. Closing the iterator drops the batches not begun and waits
-    for those that are.
+    becomes `Rejected` and costs its batch one more call. Any other error is raised once the batches
+    begun behind it have been yielded, since they are paid for. Closing the iterator drops the
+    batches not begun and waits for those that are.
 
     Raises:
         UnavailableError: the embedder cannot answer, or its answer has the wrong number of vectors,
@@ -144,17 +148,32 @@ def embed_in_order(
     """
     job = _Job(embedder, role, count or CallCount(), Lock())
     pool = ThreadPoolExecutor(limits.max_in_flight, thread_name_prefix="variorum-embed")
-    running: deque[Future[list[Embedded[K] | Rejected[K]]]] = deque()
+    running: deque[Future[list[Outcome[K]]]] = deque()
     try:
         for batch in _batches(inputs, limits):
             running.append(pool.submit(job.answer, batch))
             # One batch more than run at a time, so that a thread that ends finds its next.
             while len(running) > limits.max_in_flight or (running and running[0].done()):
-                yield from running.popleft().result()
+                yield from _next_answer(running)
         while running:
-            yield from running.popleft().result()
+            yield from _next_answer(running)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _next_answer(running: deque[Future[list[Outcome[K]]]]) -> Iterator[Outcome[K]]:
+    """The outcomes of the oldest batch; where it failed, those of the others, then its error."""
+    first = running.popleft()
+    error = first.exception()
+    if error is None:
+        yield from first.result()
+        return
+    begun = [future for future in running if not future.cancel()]
+    running.clear()
+    for future in begun:
+        if future.exception() is None:
+            yield from future.result()
+    raise error
 
 
 def _batches(inputs: Iterable[tuple[K, str]], limits: BatchLimits) -> Iterator[list[tuple[K, str]]]:

@@ -1,7 +1,8 @@
 """What a plan promises and a sync reports. The field names are stable: `--json` prints them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 
 from variorum.records.names import DocumentName
 
@@ -42,6 +43,18 @@ class SkippedPath:
 
 
 @dataclass(frozen=True, slots=True)
+class Fallback:
+    """A document that a simpler parser had to read, and why."""
+
+    document: DocumentName
+    reason: str
+
+    def as_fields(self) -> dict[str, object]:
+        """The fallback as JSON fields."""
+        return {"document": str(self.document), "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentCounts:
     """Documents by what the plan does to them. Held ones are counted there alone."""
 
@@ -77,6 +90,21 @@ class TokenCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowCounts:
+    """Windows of sentences that a semantic chunker embedded to find where to cut: `embed` new ones
+    of `tokens` tokens, `reuse` from the store. They are spent beside the inputs.
+    """
+
+    embed: int = 0
+    reuse: int = 0
+    tokens: int = 0
+
+    def plus(self, embed: int, reuse: int, tokens: int) -> "WindowCounts":
+        """The counts with more added."""
+        return WindowCounts(self.embed + embed, self.reuse + reuse, self.tokens + tokens)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A plan's promise, or what a sync did.
 
@@ -96,6 +124,8 @@ class Report:
     embedded_fraction: float | None
     held: tuple[Held, ...] = ()
     skipped: tuple[SkippedPath, ...] = ()
+    fallbacks: tuple[Fallback, ...] = ()
+    windows: WindowCounts = WindowCounts()
     embedder_calls: int = 0
     embed_s: float = 0.0
     elapsed_s: float = 0.0
@@ -121,19 +151,52 @@ class Report:
             "held": [held.as_fields() for held in self.held],
             "inputs": asdict(self.inputs),
             "tokens": asdict(self.tokens),
+            "windows": asdict(self.windows),
             "recompute_fraction": self.recompute_fraction,
             "embedded_fraction": self.embedded_fraction,
             "embedder_calls": self.embedder_calls,
             "elapsed_s": round(self.elapsed_s, 3),
             "embed_s": round(self.embed_s, 3),
             "skipped": [skipped.as_fields() for skipped in self.skipped],
+            "fallbacks": [fallback.as_fields() for fallback in self.fallbacks],
             "estimate": dict(self.estimate),
         }
 
 
+class Reason(StrEnum):
+    """Why an input is embedded."""
+
+    NEW_DOCUMENT = "new-document"
+    EDITED = "edited"
+    BOUNDARY_MOVED = "boundary-moved"
+    HEADING_PATH_CHANGED = "heading-path-changed"
+    RECIPE_CHANGED = "recipe-changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why the input of one chunk `[start, end)` of a document would be embedded.
+
+    `detail` says what changed, in words, where there is something to say.
+    """
+
+    start: int
+    end: int
+    reason: Reason
+    detail: str
+    tokens: int
+
+    def as_fields(self) -> dict[str, object]:
+        """The explanation as JSON fields."""
+        return {**asdict(self), "reason": str(self.reason)}
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedDocument:
-    """One document of a plan: what happens to it and what that costs."""
+    """One document of a plan: what happens to it and what that costs.
+
+    `tokens_by_reason` splits the tokens to embed, where that was asked for.
+    """
 
     document: DocumentName
     action: str
@@ -142,9 +205,24 @@ class PlannedDocument:
     reuse: int
     embed_tokens: int
     total_tokens: int
+    tokens_by_reason: Mapping[Reason, int] | None = None
+
+    def with_reasons(self, explanations: Sequence[Explanation]) -> "PlannedDocument":
+        """The same with its tokens to embed by reason."""
+        tokens = dict.fromkeys(Reason, 0)
+        for one in explanations:
+            tokens[one.reason] += one.tokens
+        return replace(self, tokens_by_reason={why: n for why, n in tokens.items() if n})
 
     def as_fields(self) -> dict[str, object]:
         """The planned document as JSON fields."""
+        fields = self._counted_fields()
+        if self.tokens_by_reason is not None:
+            by_reason = self.tokens_by_reason.items()
+            fields["tokens_by_reason"] = [{"reason": str(why), "tokens": n} for why, n in by_reason]
+        return fields
+
+    def _counted_fields(self) -> dict[str, object]:
         return {
             "document": str(self.document),
             "action": self.action,

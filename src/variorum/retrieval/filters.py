@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathspec import GitIgnoreSpec
 
 from variorum.records.errors import InputError
-from variorum.store.snapshot import ManifestRow, Snapshot
+from variorum.store.manifests import ManifestRow
+from variorum.store.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

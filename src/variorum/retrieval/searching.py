@@ -11,7 +11,8 @@ from variorum.records.protocols import Embedder
 from variorum.records.text import Revision, Text
 from variorum.retrieval.dense import Scored, search_dense
 from variorum.retrieval.filters import Filter
-from variorum.store.snapshot import ManifestRow, Snapshot
+from variorum.store.manifests import ManifestRow
+from variorum.store.snapshot import Snapshot
 
 MAX_K = 1000
 

@@ -20,7 +20,8 @@ from sqlalchemy import (
 from variorum.records.names import DocumentName
 from variorum.records.reports import InputCounts, PlannedDocument, TokenCounts
 from variorum.store.schema import chunk, input_, manifest
-from variorum.store.staging import Staging, staged_chunk, staged_document, staged_input
+from variorum.store.staged import staged_chunk, staged_document, staged_input
+from variorum.store.staging import Staging
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from variorum.records.names import DocumentName
-from variorum.store.snapshot import ManifestRow, Snapshot, same_metadata
+from variorum.store.manifests import ManifestRow, same_metadata
+from variorum.store.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +12,7 @@ class DocumentDifference:
     """One document that two generations hold differently.
 
     `action` is "added", "removed", "changed", "renamed" (from `renamed_from`, content unchanged),
-    "metadata" or "layout" (same content, other metadata or recipe).
+    "metadata" or "layout" (same content, other metadata or another layout).
     """
 
     document: DocumentName

@@ -20,7 +20,8 @@ from variorum.records.protocols import ModelIdentity
 from variorum.store import schema
 from variorum.store.conflict import insert_ignoring
 from variorum.store.engine import write_transaction
-from variorum.store.staging import Staging, staged_chunk, staged_document
+from variorum.store.staged import staged_chunk, staged_document
+from variorum.store.staging import Staging
 
 _SAME_REVISION = (schema.revision.c.tenant == staged_document.c.tenant) & (
     schema.revision.c.sha256 == staged_document.c.sha256
@@ -29,6 +30,7 @@ _SAME_LAYOUT = (
     (schema.layout.c.revision_id == schema.revision.c.id)
     & (schema.layout.c.content_type == staged_document.c.content_type)
     & (schema.layout.c.parser == staged_document.c.parser)
+    & (schema.layout.c.ordinal == staged_document.c.layout_ordinal)
 )
 
 
@@ -174,11 +176,12 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
             bindparam("recipe", recipe_id, type_=Integer),
             staged_document.c.content_type,
             staged_document.c.parser,
+            staged_document.c.layout_ordinal,
         )
         .select_from(staged_document.join(schema.revision, _SAME_REVISION))
         .where(brings)
     )
-    columns = ["revision_id", "recipe_id", "content_type", "parser"]
+    columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal"]
     connection.execute(insert_ignoring(connection, schema.layout).from_select(columns, rows))
     chunks = (
         select(

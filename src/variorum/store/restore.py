@@ -4,8 +4,8 @@ from sqlalchemy import Connection, Integer, bindparam, insert, select, update
 
 from variorum.store import schema
 from variorum.store.engine import write_transaction
+from variorum.store.manifests import visible_at
 from variorum.store.publish import Publication, advance_head
-from variorum.store.snapshot import visible_at
 
 
 def restore(connection: Connection, publication: Publication, wanted: int) -> int:

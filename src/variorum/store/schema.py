@@ -106,7 +106,9 @@ layout = Table(
     Column("recipe_id", Integer, ForeignKey("recipe.id"), nullable=False),
     Column("content_type", String, nullable=False),
     Column("parser", String, nullable=False),
-    UniqueConstraint("revision_id", "recipe_id", "content_type", "parser"),
+    # How many layouts the same revision had under the same settings before: the highest is used.
+    Column("ordinal", Integer, nullable=False),
+    UniqueConstraint("revision_id", "recipe_id", "content_type", "parser", "ordinal"),
 )
 
 input_ = Table(

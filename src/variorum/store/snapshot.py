@@ -1,23 +1,21 @@
 """Reading one generation: a pinned number, not a database snapshot (invariant 5)."""
 
-import json
-import threading
-import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, or_, select
+from sqlalchemy import Connection, bindparam, select
 
-from variorum.records.errors import DamagedError, NotFoundError
+from variorum.records.errors import NotFoundError
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
+from variorum.store.contents import ContentCache
+from variorum.store.generations import GenerationRow
+from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
 from variorum.store.schema import (
     chunk,
     document,
@@ -25,86 +23,9 @@ from variorum.store.schema import (
     input_,
     layout,
     manifest,
-    model,
-    recipe,
     revision,
 )
 from variorum.store.vectors import VectorCache, VectorRows
-
-
-class ManifestRow(NamedTuple):
-    """What one generation holds of one document."""
-
-    id: int
-    document_id: int
-    document: DocumentName
-    revision_id: int
-    sha256: str
-    layout_id: int
-    content_type: str
-    metadata: Mapping[str, Mapping[str, object]]
-    recipe_id: int
-    parser: str
-    from_generation: int
-
-    @property
-    def fields(self) -> dict[str, object]:
-        """The user's metadata: the source's own, over what the document says of itself."""
-        return {**self.metadata.get("document", {}), **self.metadata.get("source", {})}
-
-
-def same_metadata(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
-    """Whether two metadata are stored alike. Unlike `==`, tells 1 from true and from 1.0."""
-    return json.dumps(dict(old), sort_keys=True) == json.dumps(dict(new), sort_keys=True)
-
-
-@dataclass(frozen=True, slots=True)
-class GenerationRow:
-    """One published state: its number, parent, time (ISO 8601 UTC), model and report."""
-
-    number: int
-    parent: int | None
-    kind: str
-    created_at: str
-    model_id: int
-    model_fingerprint: str
-    model_spec: str
-    dimensions: int
-    recipe_fingerprint: str
-    recipe: Mapping[str, object]
-    report: Mapping[str, object]
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Documents by what the publish did to them."""
-        counts = self.report["documents"]
-        return counts if isinstance(counts, Mapping) else {}
-
-    @property
-    def embedded(self) -> int:
-        """How many inputs the publish embedded."""
-        inputs = self.report["inputs"]
-        return int(inputs["embed"]) if isinstance(inputs, Mapping) else 0
-
-    @property
-    def recompute_fraction(self) -> float | None:
-        """The publish's recompute fraction, where a document changed."""
-        fraction = self.report["recompute_fraction"]
-        return fraction if isinstance(fraction, float) else None
-
-    def as_fields(self) -> dict[str, object]:
-        """The generation as JSON fields."""
-        return {
-            "generation": self.number,
-            "parent": self.parent,
-            "kind": self.kind,
-            "created_at": self.created_at,
-            "model": self.model_spec,
-            "chunker": self.recipe["chunker"],
-            "documents": dict(self.counts),
-            "inputs_embedded": self.embedded,
-            "recompute_fraction": self.recompute_fraction,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,132 +41,6 @@ class Places:
     ordinals: NDArray[np.int64]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-
-
-def visible_at(number: int) -> ColumnElement[bool]:
-    """The condition under which a manifest row belongs to generation `number`."""
-    return (manifest.c.from_generation <= number) & or_(
-        manifest.c.to_generation.is_(None), manifest.c.to_generation > number
-    )
-
-
-def manifest_query(collection_id: int) -> Select[Any]:
-    """Manifest rows of a collection with the names and hashes that they point to."""
-    return (
-        select(
-            manifest.c.id,
-            manifest.c.document_id,
-            document.c.source,
-            document.c.path,
-            manifest.c.revision_id,
-            revision.c.sha256,
-            manifest.c.layout_id,
-            layout.c.content_type,
-            manifest.c.metadata,
-            layout.c.recipe_id,
-            layout.c.parser,
-            manifest.c.from_generation,
-        )
-        .select_from(
-            manifest.join(document, document.c.id == manifest.c.document_id)
-            .join(revision, revision.c.id == manifest.c.revision_id)
-            .join(layout, layout.c.id == manifest.c.layout_id)
-        )
-        .where(manifest.c.collection_id == collection_id)
-    )
-
-
-def read_manifest(connection: Connection, query: Select[Any]) -> list[ManifestRow]:
-    """Run a `manifest_query`."""
-    return [
-        ManifestRow(identifier, document_id, DocumentName(source, path), *rest)
-        for identifier, document_id, source, path, *rest in connection.execute(query).all()
-    ]
-
-
-def generations(
-    connection: Connection, collection_id: int, number: int | None = None
-) -> list[GenerationRow]:
-    """The published generations of a collection, oldest first; only `number` where it is given."""
-    query = (
-        select(
-            generation.c.number,
-            generation.c.parent,
-            generation.c.kind,
-            generation.c.created_at,
-            model.c.id,
-            model.c.fingerprint,
-            model.c.spec,
-            model.c.dimensions,
-            recipe.c.fingerprint,
-            recipe.c.settings,
-            generation.c.report,
-        )
-        .select_from(
-            generation.join(model, model.c.id == generation.c.model_id).join(
-                recipe, recipe.c.id == generation.c.recipe_id
-            )
-        )
-        .where(generation.c.collection_id == collection_id)
-        .order_by(generation.c.number)
-    )
-    if number is not None:
-        query = query.where(generation.c.number == number)
-    return [GenerationRow(*row) for row in connection.execute(query)]
-
-
-def inflated(packed: bytes, revision_id: int) -> bytes:
-    """The bytes of a revision from how they are stored.
-
-    Raises:
-        DamagedError: they are not what was stored.
-    """
-    try:
-        return zlib.decompress(packed)
-    except zlib.error as error:
-        raise DamagedError(
-            "a stored revision cannot be read",
-            kind="revision-damaged",
-            subject=f"revision {revision_id}",
-            expected="compressed bytes",
-            found=str(error),
-            remedy="run `variorum verify` to locate it, and restore the file from a backup",
-        ) from error
-
-
-class ContentCache:
-    """The bytes of recently read revisions, by row id. Revisions never change, so neither do they.
-
-    Holds at most `max_bytes` of content. Safe for many threads.
-    """
-
-    def __init__(self, max_bytes: int = 32_000_000) -> None:
-        self._max_bytes = max_bytes
-        self._lock = threading.Lock()
-        self._held: OrderedDict[int, bytes] = OrderedDict()
-        self._size = 0
-
-    def held(self, revision_id: int) -> bytes | None:
-        """The revision's bytes where they are here."""
-        with self._lock:
-            if revision_id in self._held:
-                self._held.move_to_end(revision_id)
-            return self._held.get(revision_id)
-
-    def content(self, connection: Connection, revision_id: int) -> bytes:
-        """The revision's bytes."""
-        held = self.held(revision_id)
-        if held is not None:
-            return held
-        query = select(revision.c.content).where(revision.c.id == revision_id)
-        content = inflated(connection.execute(query).scalar_one(), revision_id)
-        with self._lock:
-            self._held[revision_id] = content
-            self._size += len(content)
-            while self._size > self._max_bytes and len(self._held) > 1:
-                _, dropped = self._held.popitem(last=False)
-                self._size -= len(dropped)
-        return content
 
 
 class Snapshot:

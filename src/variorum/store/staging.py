@@ -8,17 +8,11 @@ statements that copy sets of rows.
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import (
-    JSON,
-    Column,
     Connection,
-    Index,
     Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
     bindparam,
     delete,
     func,
@@ -30,65 +24,15 @@ from sqlalchemy import (
 from variorum.records.layout import Chunk
 from variorum.records.names import DocumentName
 from variorum.store.conflict import insert_ignoring
+from variorum.store.contents import inflated
+from variorum.store.manifests import ManifestRow, manifest_query, read_manifest
 from variorum.store.schema import chunk, input_, layout, manifest, vector
 from variorum.store.schema import revision as revision_table
-from variorum.store.snapshot import ManifestRow, inflated, manifest_query, read_manifest
-
-_temporary = MetaData()
-
-staged_document = Table(
-    "staged_document",
-    _temporary,
-    Column("id", Integer, primary_key=True),
-    # On the row, so that a join can only find its revision by tenant and hash together: given the
-    # tenant alone, SQLite walks through all of its revisions.
-    Column("tenant", String, nullable=False),
-    Column("action", String, nullable=False),
-    Column("source", String, nullable=False),
-    Column("path", LargeBinary, nullable=False),
-    Column("closes", Integer),
-    Column("content_type", String),
-    Column("parser", String),
-    Column("metadata", JSON),
-    Column("sha256", String),
-    Column("size_bytes", Integer),
-    Column("content", LargeBinary),
-    Column("layout_id", Integer),
-    Column("laid_out_by", Integer),
-    Index("staged_revision", "sha256", "content_type"),
-    prefixes=["TEMPORARY"],
-)
-
-staged_chunk = Table(
-    "staged_chunk",
-    _temporary,
-    Column("document_id", Integer, primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
-    Column("start", Integer, nullable=False),
-    Column("end", Integer, nullable=False),
-    Column("heading_path", JSON, nullable=False),
-    Column("prefix", String, nullable=False),
-    Column("key", LargeBinary, nullable=False),
-    Index("staged_chunk_key", "key"),
-    prefixes=["TEMPORARY"],
-)
-
-staged_input = Table(
-    "staged_input",
-    _temporary,
-    Column("key", LargeBinary, primary_key=True),
-    Column("tokens", Integer, nullable=False),
-    Column("text", String),
-    Column("document_id", Integer, nullable=False),
-    Column("ordinal", Integer, nullable=False),
-    Index("staged_input_order", "document_id", "ordinal"),
-    prefixes=["TEMPORARY"],
-)
-
+from variorum.store.staged import staged_chunk, staged_document, staged_input, temporary
 
 # Built once: they run for every document of a plan, and building costs more than running.
 _STORED_LAYOUT = (
-    select(layout.c.id)
+    select(layout.c.id, layout.c.ordinal)
     .join(revision_table, revision_table.c.id == layout.c.revision_id)
     .where(
         revision_table.c.tenant == bindparam("tenant"),
@@ -97,8 +41,10 @@ _STORED_LAYOUT = (
         layout.c.content_type == bindparam("content_type"),
         layout.c.parser == bindparam("parser"),
     )
+    .order_by(layout.c.ordinal.desc())
+    .limit(1)
 )
-_LAID_OUT_BY = select(staged_document.c.id).where(
+_LAID_OUT_BY = select(staged_document.c.id, staged_document.c.layout_ordinal).where(
     staged_document.c.sha256 == bindparam("sha256"),
     staged_document.c.content_type == bindparam("content_type"),
     staged_document.c.layout_id.is_(None),
@@ -135,6 +81,13 @@ class StagedInput:
     text: str
 
 
+class _Place(NamedTuple):
+    """A layout, or a staged document that brings one; its ordinal among those of its revision."""
+
+    id: int
+    ordinal: int
+
+
 class Staging:
     """The staged rows of one plan, on one connection. Use it from one thread."""
 
@@ -144,13 +97,13 @@ class Staging:
         self.recipe_id = recipe_id
         self._last_id = 0
         with connection.begin():
-            _temporary.drop_all(connection)
-            _temporary.create_all(connection, checkfirst=False)
+            temporary.drop_all(connection)
+            temporary.create_all(connection, checkfirst=False)
 
     def drop(self) -> None:
         """Give the staged rows' space back."""
         with self.connection.begin():
-            _temporary.drop_all(self.connection)
+            temporary.drop_all(self.connection)
 
     @property
     def is_empty(self) -> bool:
@@ -165,22 +118,38 @@ class Staging:
             )
 
     def reuse_layout(self, staged: StagedRevision) -> bool:
-        """Stage `staged` with a layout that history, or this plan, already holds (invariant 11).
+        """Stage `staged` with the newest layout that history holds, or else one of this plan.
 
-        False where neither has one: lay it out, then call `stage_layout`.
+        False where neither has one: lay it out, then call `stage_layout` (invariant 11).
         """
         with self.connection.begin():
             stored = self._stored_layout(staged)
-            if stored is not None:
-                identifier = self._stage(staged, layout_id=stored, laid_out_by=None)
-                self._copy_chunks_of_layout(stored, identifier)
-                return True
-            first = self._laid_out_by(staged)
-            if first is None:
-                return False
-            identifier = self._stage(staged, layout_id=None, laid_out_by=first)
-            self._copy_staged_chunks(first, identifier)
+            if stored is None:
+                return self._share_layout(staged)
+            self._reuse(staged, stored)
             return True
+
+    def knows_layout(self, staged: StagedRevision) -> bool:
+        """Whether history, or this plan so far, has a layout of the revision."""
+        with self.connection.begin():
+            return (self._stored_layout(staged) or self._laid_out_by(staged)) is not None
+
+    def share_layout(self, staged: StagedRevision) -> bool:
+        """Stage `staged` with the layout that another document of this plan brings, if one does."""
+        with self.connection.begin():
+            return self._share_layout(staged)
+
+    def _share_layout(self, staged: StagedRevision) -> bool:
+        first = self._laid_out_by(staged)
+        if first is None:
+            return False
+        identifier = self._stage(staged, ordinal=first.ordinal, laid_out_by=first.id)
+        self._copy_staged_chunks(first.id, identifier)
+        return True
+
+    def _reuse(self, staged: StagedRevision, stored: _Place) -> None:
+        identifier = self._stage(staged, layout_id=stored.id, ordinal=stored.ordinal)
+        self._copy_chunks_of_layout(stored.id, identifier)
 
     def stage_layout(
         self,
@@ -189,9 +158,13 @@ class Staging:
         keys: Sequence[bytes],
         inputs: Sequence[str],
     ) -> None:
-        """Stage a fresh layout: chunk `i` is embedded as `inputs[i]`, whose key is `keys[i]`."""
+        """Stage a new layout: chunk `i` is embedded as `inputs[i]`, whose key is `keys[i]`.
+
+        It becomes the newest of its revision; one that is stored stays as it is.
+        """
         with self.connection.begin():
-            identifier = self._stage(staged, layout_id=None, laid_out_by=None)
+            stored = self._stored_layout(staged)
+            identifier = self._stage(staged, ordinal=0 if stored is None else stored.ordinal + 1)
             if chunks:
                 self._insert_chunks(identifier, chunks, keys)
                 self._insert_inputs(identifier, chunks, keys, inputs)
@@ -361,7 +334,12 @@ class Staging:
         )
 
     def _stage(
-        self, staged: StagedRevision, *, layout_id: int | None, laid_out_by: int | None
+        self,
+        staged: StagedRevision,
+        *,
+        ordinal: int,
+        layout_id: int | None = None,
+        laid_out_by: int | None = None,
     ) -> int:
         return self._insert_document(
             action=staged.action,
@@ -375,6 +353,7 @@ class Staging:
             size_bytes=len(staged.content),
             content=zlib.compress(staged.content, 6),
             layout_id=layout_id,
+            layout_ordinal=ordinal,
             laid_out_by=laid_out_by,
         )
 
@@ -384,7 +363,13 @@ class Staging:
         self.connection.execute(_INSERT_DOCUMENT, [row])
         return self._last_id
 
-    def _stored_layout(self, staged: StagedRevision) -> int | None:
+    def newest_layout(self, staged: StagedRevision) -> int | None:
+        """The id of the newest stored layout of a revision under the recipe, if there is one."""
+        with self.connection.begin():
+            stored = self._stored_layout(staged)
+        return None if stored is None else stored.id
+
+    def _stored_layout(self, staged: StagedRevision) -> _Place | None:
         if self.recipe_id is None:
             return None
         wanted = {
@@ -394,13 +379,13 @@ class Staging:
             "content_type": staged.content_type,
             "parser": staged.parser,
         }
-        found: int | None = self.connection.execute(_STORED_LAYOUT, wanted).scalar()
-        return found
+        row = self.connection.execute(_STORED_LAYOUT, wanted).one_or_none()
+        return None if row is None else _Place(row.id, row.ordinal)
 
-    def _laid_out_by(self, staged: StagedRevision) -> int | None:
+    def _laid_out_by(self, staged: StagedRevision) -> _Place | None:
         wanted = {"sha256": staged.sha256, "content_type": staged.content_type}
-        found: int | None = self.connection.execute(_LAID_OUT_BY, wanted).scalar()
-        return found
+        row = self.connection.execute(_LAID_OUT_BY, wanted).first()
+        return None if row is None else _Place(row.id, row.layout_ordinal)
 
     def _copy_chunks_of_layout(self, layout_id: int, identifier: int) -> None:
         rows = (

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine, bindparam, event, select
 
 from variorum.records.errors import ConflictError, NotFoundError, UnavailableError
 from variorum.store import schema
+from variorum.store.contents import ContentCache
 from variorum.store.engine import (
     FILE_NAME,
     bring_up_to_date,
@@ -19,7 +20,8 @@ from variorum.store.engine import (
     require_known_format,
     require_store,
 )
-from variorum.store.snapshot import ContentCache, GenerationRow, Snapshot, generations
+from variorum.store.generations import GenerationRow, generations
+from variorum.store.snapshot import Snapshot
 from variorum.store.vectors import VectorCache
 
 _HEAD = (

@@ -43,6 +43,23 @@ def record_vectors(
         )
 
 
+def find_vectors(
+    connection: Connection, keys: Iterable[bytes], dimensions: int
+) -> dict[bytes, NDArray[np.float32]]:
+    """The stored vectors of those inputs that have one, by key."""
+    query = (
+        select(vector.c.data)
+        .join(input_, input_.c.id == vector.c.input_id)
+        .where(input_.c.key == bindparam("key"))
+    )
+    found: dict[bytes, NDArray[np.float32]] = {}
+    for key in set(keys):
+        data = connection.execute(query, {"key": key}).scalar()
+        if data is not None:
+            found[key] = unpack(data, dimensions)
+    return found
+
+
 def pack(values: NDArray[np.float32], precision: Precision) -> bytes:
     """The stored bytes of one vector: little-endian floats of the given precision."""
     kind = "<f2" if precision == "float16" else "<f4"

@@ -10,7 +10,7 @@ from variorum.records.names import DocumentName
 from variorum.records.protocols import Listed, Skipped, Source
 from variorum.records.reports import Held, SkippedPath
 from variorum.records.text import Revision
-from variorum.store.snapshot import ManifestRow, same_metadata
+from variorum.store.manifests import ManifestRow, same_metadata
 
 SHRINK_SHARE = 0.5
 SHRINK_DOCUMENTS = 10
@@ -24,12 +24,16 @@ def is_laid_out(row: ManifestRow, recipe_id: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A listed document whose content or metadata the parent generation does not hold."""
+    """A listed document whose content or metadata the parent generation does not hold.
+
+    Or, `unchanged`, one that it does hold, where every document is wanted.
+    """
 
     document: DocumentName
     revision: Revision
     metadata: Mapping[str, object]
     row: ManifestRow | None
+    unchanged: bool = False
 
 
 @dataclass(slots=True)
@@ -39,6 +43,7 @@ class Comparison:
     source: Source
     rows: dict[bytes, ManifestRow]
     recipe_id: int | None
+    everything: bool = False
     unchanged: int = 0
     listed: int = 0
     held: list[Held] = field(default_factory=list)
@@ -49,6 +54,7 @@ class Comparison:
     def changes(self) -> Iterator[Found]:
         """List and read the source; yield what is new or different, then settle the removals.
 
+        With `everything`, what is unchanged is yielded too, and counted by who asked for it.
         A listing that breaks off raises before any removal is settled (invariant 7).
         """
         seen: set[bytes] = set()
@@ -81,11 +87,12 @@ class Comparison:
             self.hold(Held(self._name(entry), error.kind, message=error.message), row)
             return None
         sha256 = hashlib.sha256(content).hexdigest()
-        if row is not None and self._same(row, sha256, entry):
+        unchanged = row is not None and self._same(row, sha256, entry)
+        if unchanged and not self.everything:
             self.unchanged += 1
             return None
         revision = Revision(content, entry.content_type, sha256)
-        return Found(self._name(entry), revision, entry.metadata, row)
+        return Found(self._name(entry), revision, entry.metadata, row, unchanged)
 
     def _name(self, entry: Listed) -> DocumentName:
         return DocumentName(self.source.name, entry.path)

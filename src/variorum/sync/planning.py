@@ -1,29 +1,36 @@
 """The plan: what a sync would do, staged and priced, with nothing written to the store."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from variorum.chunking import lay_out, render
-from variorum.formats import BinaryContentError, UndecodableError, decode, parse, parser_of
+from variorum.chunking import render
+from variorum.formats import BinaryContentError, UndecodableError, decode, parser_of
+from variorum.records.errors import BugError, InputError
 from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
 from variorum.records.reports import (
     DocumentCounts,
+    Fallback,
     Held,
     PlannedDocument,
     Report,
     SkippedPath,
 )
-from variorum.records.text import Revision, Structure, Text
+from variorum.records.text import Revision
 from variorum.store.counting import count_plan, planned_documents
+from variorum.store.manifests import ManifestRow
 from variorum.store.publish import find_recipe
-from variorum.store.snapshot import ManifestRow
 from variorum.store.staging import StagedRevision, Staging
 from variorum.store.store import Store, require_released
 from variorum.sync.compare import Comparison, Found, is_laid_out
+from variorum.sync.laying import Laid, Task, in_order, lay
 from variorum.sync.target import Target
+from variorum.sync.windows import Windows
+
+FAULTS_OF_A_DOCUMENT = frozenset({"binary", "undecodable", "block-too-large", "window-rejected"})
+"""Refusals that hold one document; any other is a fault of the run."""
 
 
 @dataclass(slots=True)
@@ -36,8 +43,10 @@ class Plan:
     collection_id: int | None
     parent: int | None
     comparisons: list[Comparison]
+    windows: Windows
     report: Report = field(init=False)
     withdrawn: list[Held] = field(default_factory=list)
+    fallbacks: list[Fallback] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
     def documents(self) -> Iterator[PlannedDocument]:
@@ -74,10 +83,12 @@ class Plan:
             ),
             inputs=counts.inputs,
             tokens=counts.tokens,
+            windows=self.windows.counts,
             recompute_fraction=counts.recompute_fraction,
             embedded_fraction=counts.embedded_fraction,
             held=self.held,
             skipped=tuple(skipped for c in self.comparisons for skipped in c.skipped),
+            fallbacks=tuple(self.fallbacks),
             elapsed_s=perf_counter() - self.started,
         )
 
@@ -99,7 +110,8 @@ def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[P
         staging = Staging(connection, target.tenant, recipe_id)
         rows = staging.open_rows(collection_id)
         try:
-            plan = Plan(target, store, staging, collection_id, parent, [])
+            windows = Windows(store, target, keep=create)
+            plan = Plan(target, store, staging, collection_id, parent, [], windows)
             _stage_sources(plan, rows, recipe_id)
             _stage_other_sources(plan, rows, recipe_id)
             staging.forget_known_texts()
@@ -119,11 +131,9 @@ def _require_released(store: Store, target: Target, collection_id: int | None) -
 def _stage_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
     for source in plan.target.sources:
         mine = {row.document.path: row for row in rows if row.document.source == source.name}
-        comparison = Comparison(source, mine, recipe_id)
+        comparison = Comparison(source, mine, recipe_id, everything=plan.target.relayout)
         plan.comparisons.append(comparison)
-        for found in comparison.changes():
-            _stage_found(plan, comparison, found)
-            plan.target.progress("plan", comparison.listed, None)
+        _stage_changes(plan, comparison)
         plan.target.progress("plan", comparison.listed, comparison.listed)
         comparison.require_consent(
             empty=plan.target.consent.empty, shrink=plan.target.consent.shrink
@@ -146,64 +156,102 @@ def _relay(plan: Plan, row: ManifestRow, recipe_id: int, action: str = "held") -
     if is_laid_out(row, recipe_id):
         return
     content = plan.staging.content(row.revision_id)
-    staged = StagedRevision(
-        document=row.document,
-        action=action,
-        content=content,
-        sha256=row.sha256,
-        content_type=row.content_type,
-        parser=parser_of(row.content_type),
-        metadata=row.metadata,
-        closes=row.id,
-    )
     revision = Revision(content, row.content_type, row.sha256)
-    text = decode(revision)
-    _stage(plan, staged, text, parse(text, row.content_type), None)
+    staged = _staged(row.document, action, revision, row.metadata, row)
+    if not plan.staging.reuse_layout(staged):
+        laid = lay(Task(revision), plan.target.settings, plan.windows.vectors)
+        _stage_layout(plan, staged, laid)
 
 
-def _stage_found(plan: Plan, comparison: Comparison, found: Found) -> None:
-    try:
-        text = decode(found.revision)
-    except BinaryContentError as error:
-        if found.row is None:
-            skipped = SkippedPath(found.document, error.kind, error.found)
-            comparison.skipped.append(skipped)
-        else:
-            comparison.hold(Held(found.document, error.kind, message=error.message), found.row)
+def _stage_changes(plan: Plan, comparison: Comparison) -> None:
+    """Lay out what the comparison finds, several documents at once, and stage it in order."""
+    tasks = ((found, _task(plan, found)) for found in comparison.changes())
+    settings, embed = plan.target.settings, plan.windows.vectors
+    for (found, _), laid in in_order(tasks, lambda pair: lay(pair[1], settings, embed)):
+        try:
+            _stage_found(plan, comparison, found, laid.result())
+        except InputError as error:
+            _note_fault(comparison, found, error)
+        plan.target.progress("plan", comparison.listed, None)
+
+
+def _note_fault(comparison: Comparison, found: Found, error: InputError) -> None:
+    """Hold the document, or skip a new one that is no text; raise what is no document's fault."""
+    if isinstance(error, BinaryContentError) and found.row is None:
+        comparison.skipped.append(SkippedPath(found.document, error.kind, error.found))
         return
-    except UndecodableError as error:
-        held = Held(found.document, error.kind, error.position, error.message)
-        comparison.hold(held, found.row)
-        return
-    structure = parse(text, found.revision.content_type)
-    metadata = {"document": dict(structure.metadata), "source": dict(found.metadata)}
-    staged = StagedRevision(
-        document=found.document,
-        action="added" if found.row is None else "changed",
-        content=found.revision.content,
-        sha256=found.revision.sha256,
-        content_type=found.revision.content_type,
-        parser=parser_of(found.revision.content_type),
-        metadata=metadata,
-        closes=None if found.row is None else found.row.id,
-    )
-    _stage(plan, staged, text, structure, found.row)
+    if error.kind not in FAULTS_OF_A_DOCUMENT:
+        raise error
+    position = error.position if isinstance(error, UndecodableError) else None
+    comparison.hold(Held(found.document, error.kind, position, error.message), found.row)
 
 
-def _stage(
-    plan: Plan,
-    staged: StagedRevision,
-    text: Text,
-    structure: Structure,
-    row: ManifestRow | None,
+def _task(plan: Plan, found: Found) -> Task:
+    if plan.target.relayout:
+        return Task(found.revision)
+    if plan.staging.knows_layout(_staged(found.document, "", found.revision, {}, found.row)):
+        return Task(found.revision, is_known=True)
+    recipe = plan.target.settings.recipe
+    return Task(found.revision, _previous(plan.staging, recipe, found.row))
+
+
+def _stage_found(plan: Plan, comparison: Comparison, found: Found, laid: Laid) -> None:
+    metadata = {"document": laid.metadata, "source": dict(found.metadata)}
+    action = "added" if found.row is None else "changed"
+    staged = _staged(found.document, action, found.revision, metadata, found.row)
+    if laid.fallback:
+        plan.fallbacks.append(Fallback(found.document, laid.fallback))
+    if plan.target.relayout:
+        _stage_anew(plan, comparison, found, staged, laid)
+    elif not plan.staging.reuse_layout(staged):
+        _stage_layout(plan, staged, laid)
+
+
+def _stage_anew(
+    plan: Plan, comparison: Comparison, found: Found, staged: StagedRevision, laid: Laid
 ) -> None:
-    if plan.staging.reuse_layout(staged):
+    """Stage the layout of a fresh index, by the stored one where that is equal."""
+    if plan.staging.share_layout(staged):
         return
-    settings = plan.target.settings
-    recipe = settings.recipe
-    previous = _previous(plan.staging, recipe, row)
-    layout = lay_out(text.characters, structure, recipe, settings.embedder, previous)
-    keys = _keys(plan.target.tenant, recipe, layout)
+    stored = plan.staging.newest_layout(staged)
+    fresh = laid.layout.chunks if laid.layout else ()
+    if stored is None or plan.staging.chunks(stored) != fresh:
+        _stage_layout(plan, staged, laid)
+    elif found.unchanged and found.row is not None and found.row.layout_id == stored:
+        comparison.unchanged += 1
+    else:
+        plan.staging.reuse_layout(staged)
+
+
+def _staged(
+    document: DocumentName,
+    action: str,
+    revision: Revision,
+    metadata: Mapping[str, Mapping[str, object]],
+    row: ManifestRow | None,
+) -> StagedRevision:
+    return StagedRevision(
+        document=document,
+        action=action,
+        content=revision.content,
+        sha256=revision.sha256,
+        content_type=revision.content_type,
+        parser=parser_of(revision.content_type),
+        metadata=metadata,
+        closes=None if row is None else row.id,
+    )
+
+
+def _stage_layout(plan: Plan, staged: StagedRevision, laid: Laid) -> None:
+    layout = laid.layout
+    if layout is None:
+        raise BugError(
+            "a layout that was stored is gone",
+            kind="layout-gone",
+            subject=str(staged.document),
+            remedy="run the command again, and report this",
+        )
+    keys = _keys(plan.target.tenant, plan.target.settings.recipe, layout)
     plan.staging.stage_layout(staged, layout.chunks, keys, layout.inputs)
 
 

@@ -51,7 +51,8 @@ class Consent:
 class Target:
     """The collection of one tenant, and the sources whose listings are heard in this run.
 
-    `roots` is each source's root as recorded in the store.
+    `roots` is each source's root as recorded in the store. With `relayout`, stored layouts of the
+    listed documents are not used, nor planned from: each is laid out as a fresh index would.
     """
 
     tenant: str
@@ -61,3 +62,4 @@ class Target:
     roots: dict[str, str] = field(default_factory=dict)
     consent: Consent = field(default_factory=Consent)
     progress: Progress = no_progress
+    relayout: bool = False

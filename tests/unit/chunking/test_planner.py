@@ -11,8 +11,8 @@ from variorum.chunking.boundaries import boundaries
 from variorum.chunking.chunker import Reading
 from variorum.chunking.differences import kept_stretches
 from variorum.chunking.occurrences import Finder, meeting_place
-from variorum.chunking.planner import DRIFT_PER_TOKEN, DRIFT_TOKENS, OldLayout, plan_spans
-from variorum.chunking.pricing import MAX_PENALTY, Pricing
+from variorum.chunking.planner import OldLayout, plan_spans
+from variorum.chunking.pricing import MAX_PENALTY, Pricing, drift, usual
 from variorum.records.text import Span
 
 SPECS = [
@@ -52,8 +52,9 @@ def excess_penalty(reading, chunker, spans):
     candidates = boundaries(reading.characters, reading.structure)
     pricing = Pricing(reading.tokens, candidates, chunker.shape)
     fresh = chunker.spans(reading.characters, reading.structure, reading.tokens)
-    allowed = pricing.total([0, *(span.end for span in fresh)])
-    allowed += DRIFT_PER_TOKEN * reading.tokens.total + DRIFT_TOKENS
+    total = reading.tokens.total
+    allowed = max(pricing.total([0, *(span.end for span in fresh)]), usual(chunker.shape, total))
+    allowed += drift(chunker.shape, total)
     return pricing.total([0, *(span.end for span in spans)]) - allowed
 
 
@@ -174,7 +175,7 @@ def test_over_a_long_chain_the_layout_stays_within_the_stated_drift_of_a_fresh_o
     chunker = chunker_from_spec(spec)
     text = article()
     spans = chunker.spans(text, structure_of(text), TokenMap.of(text, Atoms()))
-    for _ in range(40):
+    for _ in range(150):
         old = OldLayout(text, tuple(spans))
         start = chosen.randrange(len(text))
         new = (
@@ -209,8 +210,8 @@ def test_chunks_meet_at_the_start_of_the_next_filled_line_or_at_the_next_filled_
 
 
 def test_short_contents_are_found_at_structural_boundaries_only():
-    finder = Finder("cat catalog cat", ["cat"], [12], lambda index, place: True)
-    assert [(one.start, one.end) for one in finder.within(0, 15)] == [(0, 4), (12, 15)]
+    finder = Finder("cat catalog cat", ["cat"], lambda index, place: True)
+    assert [(one.start, one.end) for one in finder.within(0, 15, [12])] == [(0, 4), (12, 15)]
 
 
 def test_an_old_layout_without_spans_gives_a_fresh_layout():

@@ -125,18 +125,21 @@ def test_no_more_batches_run_at_once_than_allowed():
     assert embedder.most_running == 2
 
 
-def test_an_error_is_raised_after_what_was_embedded_before_it():
+def test_an_error_is_raised_after_what_was_embedded_and_loses_none_of_it():
     def broken(inputs, vectors):
         if "text 9" in inputs:
             raise UnavailableError("gone", kind="provider-gone")
         return vectors
 
     texts = [f"text {place}" for place in range(40)]
-    outcomes = embed_in_order(Recording(broken), keyed(texts), limits=SMALL)
-    keys = [next(outcomes).key for _ in range(8)]
+    count = CallCount()
+    outcomes = embed_in_order(Recording(broken), keyed(texts), limits=SMALL, count=count)
+    keys = []
     with pytest.raises(UnavailableError, match="gone"):
-        next(outcomes)
-    assert keys == [f"key {place}" for place in range(8)]
+        keys.extend(outcome.key for outcome in outcomes)
+    assert keys[:8] == [f"key {place}" for place in range(8)]
+    assert len(keys) == len(set(keys)) == count.embedded
+    assert "key 9" not in keys
 
 
 def test_closing_the_iterator_ends_its_threads():

@@ -109,6 +109,12 @@ def print_report(report: Report, *, planned: bool) -> None:
         f"  tokens     {tokens.embed:,} of {tokens.total:,} "
         f"({percent(report.embedded_fraction)} of the added and changed documents)"
     )
+    windows = report.windows
+    if windows.embed or windows.reuse:
+        out.print(
+            f"  windows    {windows.embed} embedded to find the chunks, {windows.tokens:,} tokens; "
+            f"{windows.reuse} reused"
+        )
     if report.recompute_fraction is not None:
         out.print(
             f"  recompute  {percent(report.recompute_fraction)} of the changed documents, "
@@ -152,6 +158,9 @@ def _print_exceptions(report: Report) -> None:
     if reasons:
         listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
         out.print(f"  skipped    {listed} (`variorum plan -v` names them)")
+    if report.fallbacks:
+        count = counted(len(report.fallbacks), "document")
+        out.print(f"  fallback   {count} read by a simpler parser (`variorum plan -v` says why)")
 
 
 def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
@@ -162,9 +171,13 @@ def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
         cost = f"{one.embed_tokens:>9,} of {one.total_tokens:>9,} tokens"
         cost = " " * len(cost) if one.action == "removed" else cost
         out.print(f"  {one.action:<8} {cost}  {one.document}")
+        for reason, tokens in (one.tokens_by_reason or {}).items():
+            out.print(f"{tokens:>20,} {reason.replace('-', ' ')}")
     for skipped in report.skipped:
         detail = f" ({skipped.detail})" if skipped.detail else ""
         out.print(f"  skipped  {skipped.document}: {skipped.reason}{detail}")
+    for fallback in report.fallbacks:
+        out.print(f"  fallback {fallback.document}: {fallback.reason}")
 
 
 def lines_of(start: int, end: int) -> str:

@@ -5,7 +5,9 @@ from typing import Any
 
 import click
 
+from variorum.door.index import PlanView
 from variorum.records.errors import EXIT_HELD, InputError
+from variorum.surfaces.cli.explaining import print_explanations
 from variorum.surfaces.cli.options import Common, common_options
 from variorum.surfaces.cli.output import print_details, print_json, print_report
 
@@ -17,6 +19,7 @@ def _consent_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--allow-shrink", is_flag=True, help="Remove more than half of a source's documents."
         ),
         click.option("--allow-empty", is_flag=True, help="Remove every document of a source."),
+        click.option("--relayout", is_flag=True, help="Cut every document as a fresh index would."),
     ):
         command = option(command)
     return command
@@ -36,27 +39,39 @@ _price = click.option(
 @_consent_options
 @_price
 @click.option("-v", "--verbose", is_flag=True, help="Name every document and skipped path.")
+@click.option("--explain", metavar="DOC", help="Say why each input of a document is embedded.")
 @common_options
 def plan(
     common: Common,
     source: str | None,
     verbose: bool,
+    explain: str | None,
     usd_per_mtok: float | None,
     **consent: bool,
 ) -> int:
     """Say what sync would embed, reuse, retire and hold. Writes nothing."""
     with common.index() as index, common.progress() as progress:
-        view = index.plan(source, usd_per_mtok=usd_per_mtok, progress=progress, **consent)
+        wanted = {"reasons": verbose, "explain": explain, "usd_per_mtok": usd_per_mtok}
+        view = index.plan(source, progress=progress, **wanted, **consent)  # type: ignore[arg-type]
     if common.as_json:
-        fields = {"ok": True, **view.report.as_fields()}
-        if verbose:
-            fields["detail"] = [document.as_fields() for document in view.documents]
-        print_json(fields)
+        print_json({"ok": True, **_plan_fields(view, verbose=verbose, explain=explain)})
     else:
         print_report(view.report, planned=True)
         if verbose:
             print_details(view.report, view.documents)
+        if explain:
+            print_explanations(explain, view.explained, view.explanations)
     return EXIT_HELD if view.report.held else 0
+
+
+def _plan_fields(view: PlanView, *, verbose: bool, explain: str | None) -> dict[str, object]:
+    fields = view.report.as_fields()
+    if verbose:
+        fields["detail"] = [document.as_fields() for document in view.documents]
+    if explain:
+        fields["explained"] = view.explained and view.explained.as_fields()
+        fields["explanations"] = [one.as_fields() for one in view.explanations]
+    return fields
 
 
 @click.command()

@@ -90,7 +90,8 @@ def _create_documents() -> None:
         sa.Column("recipe_id", sa.Integer, sa.ForeignKey("recipe.id"), nullable=False),
         sa.Column("content_type", sa.String, nullable=False),
         sa.Column("parser", sa.String, nullable=False),
-        sa.UniqueConstraint("revision_id", "recipe_id", "content_type", "parser"),
+        sa.Column("ordinal", sa.Integer, nullable=False),
+        sa.UniqueConstraint("revision_id", "recipe_id", "content_type", "parser", "ordinal"),
     )
 
 

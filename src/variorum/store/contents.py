@@ -1,0 +1,64 @@
+"""The bytes of revisions, read back."""
+
+import threading
+import zlib
+from collections import OrderedDict
+
+from sqlalchemy import Connection, select
+
+from variorum.records.errors import DamagedError
+from variorum.store.schema import revision
+
+
+def inflated(packed: bytes, revision_id: int) -> bytes:
+    """The bytes of a revision from how they are stored.
+
+    Raises:
+        DamagedError: they are not what was stored.
+    """
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        raise DamagedError(
+            "a stored revision cannot be read",
+            kind="revision-damaged",
+            subject=f"revision {revision_id}",
+            expected="compressed bytes",
+            found=str(error),
+            remedy="run `variorum verify` to locate it, and restore the file from a backup",
+        ) from error
+
+
+class ContentCache:
+    """The bytes of recently read revisions, by row id. Revisions never change, so neither do they.
+
+    Holds at most `max_bytes` of content. Safe for many threads.
+    """
+
+    def __init__(self, max_bytes: int = 32_000_000) -> None:
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._held: OrderedDict[int, bytes] = OrderedDict()
+        self._size = 0
+
+    def held(self, revision_id: int) -> bytes | None:
+        """The revision's bytes where they are here."""
+        with self._lock:
+            if revision_id in self._held:
+                self._held.move_to_end(revision_id)
+            return self._held.get(revision_id)
+
+    def content(self, connection: Connection, revision_id: int) -> bytes:
+        """The revision's bytes."""
+        held = self.held(revision_id)
+        if held is not None:
+            return held
+        query = select(revision.c.content).where(revision.c.id == revision_id)
+        content = inflated(connection.execute(query).scalar_one(), revision_id)
+        with self._lock:
+            self._held[revision_id] = content
+            self._size += len(content)
+            while self._size > self._max_bytes and len(self._held) > 1:
+                _, dropped = self._held.popitem(last=False)
+                self._size -= len(dropped)
+        return content

@@ -1,0 +1,88 @@
+"""The published states of a collection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from variorum.store.schema import generation, model, recipe
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRow:
+    """One published state: its number, parent, time (ISO 8601 UTC), model and report."""
+
+    number: int
+    parent: int | None
+    kind: str
+    created_at: str
+    model_id: int
+    model_fingerprint: str
+    model_spec: str
+    dimensions: int
+    recipe_fingerprint: str
+    recipe: Mapping[str, object]
+    report: Mapping[str, object]
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Documents by what the publish did to them."""
+        counts = self.report["documents"]
+        return counts if isinstance(counts, Mapping) else {}
+
+    @property
+    def embedded(self) -> int:
+        """How many inputs the publish embedded."""
+        inputs = self.report["inputs"]
+        return int(inputs["embed"]) if isinstance(inputs, Mapping) else 0
+
+    @property
+    def recompute_fraction(self) -> float | None:
+        """The publish's recompute fraction, where a document changed."""
+        fraction = self.report["recompute_fraction"]
+        return fraction if isinstance(fraction, float) else None
+
+    def as_fields(self) -> dict[str, object]:
+        """The generation as JSON fields."""
+        return {
+            "generation": self.number,
+            "parent": self.parent,
+            "kind": self.kind,
+            "created_at": self.created_at,
+            "model": self.model_spec,
+            "chunker": self.recipe["chunker"],
+            "documents": dict(self.counts),
+            "inputs_embedded": self.embedded,
+            "recompute_fraction": self.recompute_fraction,
+        }
+
+
+def generations(
+    connection: Connection, collection_id: int, number: int | None = None
+) -> list[GenerationRow]:
+    """The published generations of a collection, oldest first; only `number` where it is given."""
+    query = (
+        select(
+            generation.c.number,
+            generation.c.parent,
+            generation.c.kind,
+            generation.c.created_at,
+            model.c.id,
+            model.c.fingerprint,
+            model.c.spec,
+            model.c.dimensions,
+            recipe.c.fingerprint,
+            recipe.c.settings,
+            generation.c.report,
+        )
+        .select_from(
+            generation.join(model, model.c.id == generation.c.model_id).join(
+                recipe, recipe.c.id == generation.c.recipe_id
+            )
+        )
+        .where(generation.c.collection_id == collection_id)
+        .order_by(generation.c.number)
+    )
+    if number is not None:
+        query = query.where(generation.c.number == number)
+    return [GenerationRow(*row) for row in connection.execute(query)]

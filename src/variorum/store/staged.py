@@ -1,0 +1,55 @@
+"""The temporary tables that hold a plan, and the state of a layout before it is published."""
+
+from sqlalchemy import JSON, Column, Index, Integer, LargeBinary, MetaData, String, Table
+
+temporary = MetaData()
+
+staged_document = Table(
+    "staged_document",
+    temporary,
+    Column("id", Integer, primary_key=True),
+    # On the row, so that a join can only find its revision by tenant and hash together: given the
+    # tenant alone, SQLite walks through all of its revisions.
+    Column("tenant", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("path", LargeBinary, nullable=False),
+    Column("closes", Integer),
+    Column("content_type", String),
+    Column("parser", String),
+    Column("metadata", JSON),
+    Column("sha256", String),
+    Column("size_bytes", Integer),
+    Column("content", LargeBinary),
+    Column("layout_id", Integer),
+    Column("layout_ordinal", Integer),
+    Column("laid_out_by", Integer),
+    Index("staged_revision", "sha256", "content_type"),
+    prefixes=["TEMPORARY"],
+)
+
+staged_chunk = Table(
+    "staged_chunk",
+    temporary,
+    Column("document_id", Integer, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("heading_path", JSON, nullable=False),
+    Column("prefix", String, nullable=False),
+    Column("key", LargeBinary, nullable=False),
+    Index("staged_chunk_key", "key"),
+    prefixes=["TEMPORARY"],
+)
+
+staged_input = Table(
+    "staged_input",
+    temporary,
+    Column("key", LargeBinary, primary_key=True),
+    Column("tokens", Integer, nullable=False),
+    Column("text", String),
+    Column("document_id", Integer, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Index("staged_input_order", "document_id", "ordinal"),
+    prefixes=["TEMPORARY"],
+)

@@ -1,0 +1,69 @@
+"""Laying documents out, several at once: the work of a plan that needs no store."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from variorum.chunking import Embed, lay_out
+from variorum.formats import decode, parse
+from variorum.records.layout import Layout, PreviousLayout
+from variorum.records.text import Revision
+from variorum.sync.target import Settings
+
+THREADS = 2
+AHEAD = 4
+"""Documents in work at once; what a plan holds in memory beside the one being staged."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A document to lay out. `is_known`: its layout is stored, so only its metadata is read."""
+
+    revision: Revision
+    previous: PreviousLayout | None = None
+    is_known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A document's own metadata, its layout unless that is known, and why its parser fell back."""
+
+    metadata: dict[str, object]
+    layout: Layout | None
+    fallback: str = ""
+
+
+def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
+    """Decode, parse and cut one document.
+
+    Raises:
+        InputError: the content is no text, or text in no encoding that is known, or the recipe or
+            the model refuses a block or a window.
+    """
+    text = decode(task.revision)
+    structure = parse(text, task.revision.content_type)
+    metadata = dict(structure.metadata)
+    if task.is_known:
+        return Laid(metadata, None, structure.fallback)
+    model = settings.embedder
+    layout = lay_out(text.characters, structure, settings.recipe, model, task.previous, embed)
+    return Laid(metadata, layout, structure.fallback)
+
+
+def in_order(items: Iterable[T], work: Callable[[T], R]) -> Iterator[tuple[T, Future[R]]]:
+    """Each item with its finished work, in order; `items` is read in the caller's thread.
+
+    Tokenizing leaves the interpreter free, so two threads keep two cores at it.
+    """
+    waiting: deque[tuple[T, Future[R]]] = deque()
+    with ThreadPoolExecutor(THREADS, "lay-out") as pool:
+        for item in items:
+            waiting.append((item, pool.submit(work, item)))
+            if len(waiting) > AHEAD:
+                yield waiting.popleft()
+        yield from waiting

@@ -1,0 +1,74 @@
+"""Windows of the semantic chunker go through the store, and are counted apart."""
+
+from pathlib import Path
+
+import pytest
+
+import variorum
+from variorum.embedding import HashingEmbedder
+from variorum.records.errors import ConflictError
+
+SENTENCES = [
+    f"Sentence {n} speaks of {word} at some length."
+    for n in range(8)
+    for word in ("tides", "gauges", "harbours")
+]
+SETTINGS = """
+[sources.docs]
+root = "docs"
+[chunking]
+chunker = "semantic(max_tokens=80, min_tokens=10)"
+"""
+
+
+class Counting(HashingEmbedder):
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.asked: list[str] = []
+
+    def embed(self, inputs, role="passage"):  # type: ignore[no-untyped-def]
+        self.asked += inputs
+        return super().embed(inputs, role)
+
+
+def opened(home: Path, embedder: HashingEmbedder) -> variorum.Index:
+    (home / "variorum.toml").write_text(SETTINGS)
+    return variorum.open(home, embedder=embedder)
+
+
+def write(home: Path, sentences: list[str]) -> None:
+    (home / "docs").mkdir(exist_ok=True)
+    (home / "docs/a.txt").write_text(" ".join(sentences))
+
+
+def test_an_edit_embeds_the_windows_that_it_touched_and_two_where_the_planner_begins_and_ends(
+    tmp_path: Path,
+) -> None:
+    embedder = Counting()
+    write(tmp_path, SENTENCES)
+    with opened(tmp_path, embedder) as index:
+        first = index.sync()
+        assert first.windows.embed == len(SENTENCES)
+        write(tmp_path, [*SENTENCES[:10], "A new one stands here.", *SENTENCES[10:]])
+        embedder.asked.clear()
+        second = index.sync()
+    assert second.windows.embed == 3 + 2
+    assert 0 < second.windows.reuse < first.windows.embed
+    assert len(embedder.asked) == second.windows.embed + second.inputs.embed
+
+
+def test_a_plan_leaves_its_windows_out_of_the_store(tmp_path: Path) -> None:
+    write(tmp_path, SENTENCES)
+    with opened(tmp_path, Counting()) as index:
+        assert index.plan().report.windows.embed == len(SENTENCES)
+        assert not index.store.exists
+        assert index.sync().windows.embed == len(SENTENCES)
+
+
+def test_windows_count_against_the_budget_before_they_are_spent(tmp_path: Path) -> None:
+    embedder = Counting()
+    write(tmp_path, SENTENCES)
+    with opened(tmp_path, embedder) as index, pytest.raises(ConflictError) as caught:
+        index.sync(max_tokens=50)
+    assert caught.value.kind == "over-budget"
+    assert embedder.asked == []
