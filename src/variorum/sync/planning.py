@@ -158,9 +158,22 @@ def _relay(plan: Plan, row: ManifestRow, recipe_id: int, action: str = "held") -
     content = plan.staging.content(row.revision_id)
     revision = Revision(content, row.content_type, row.sha256)
     staged = _staged(row.document, action, revision, row.metadata, row)
-    if not plan.staging.reuse_layout(staged):
+    if plan.staging.reuse_layout(staged):
+        return
+    try:
         laid = lay(Task(revision), plan.target.settings, plan.windows.vectors)
+    except InputError as error:
+        _keep_layout(plan, row, error)
+    else:
         _stage_layout(plan, staged, laid)
+
+
+def _keep_layout(plan: Plan, row: ManifestRow, error: InputError) -> None:
+    """Hold a document that the new recipe refuses, in the layout that it has."""
+    if error.kind not in FAULTS_OF_A_DOCUMENT:
+        raise error
+    if all(held.document != row.document for held in plan.held):
+        plan.withdrawn.append(Held(row.document, error.kind, message=error.message))
 
 
 def _stage_changes(plan: Plan, comparison: Comparison) -> None:
