@@ -6,8 +6,6 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    Column,
-    ColumnElement,
     Select,
     and_,
     bindparam,
@@ -72,6 +70,18 @@ def count_plan(staging: Staging, collection_id: int | None) -> Counts:
 def _retired() -> Select[Any]:
     """Distinct inputs of closing rows that nothing staged or staying open still holds."""
     closing = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
+    # Distinct first: an input that fills a document is looked up once, not once a chunk. The sum
+    # keeps SQLite off the index of inputs: it would walk through those of the whole collection.
+    ending = (
+        select((chunk.c.input_id + 0).label("input_id"))
+        .select_from(
+            staged_document.join(manifest, manifest.c.id == staged_document.c.closes).join(
+                chunk, chunk.c.layout_id == manifest.c.layout_id
+            )
+        )
+        .distinct()
+        .subquery()
+    )
     other_chunk, other = chunk.alias("other_chunk"), manifest.alias("other")
     # The sum keeps SQLite off the index of open rows: it would visit the whole collection for
     # every chunk, where the other chunks of one input are few.
@@ -80,7 +90,7 @@ def _retired() -> Select[Any]:
         select(literal(1))
         .select_from(other_chunk.join(other, other.c.layout_id == other_chunk.c.layout_id))
         .where(
-            other_chunk.c.input_id == chunk.c.input_id,
+            other_chunk.c.input_id == ending.c.input_id,
             other_collection == bindparam("collection"),
             other.c.to_generation.is_(None),
             other.c.id.not_in(closing),
@@ -89,48 +99,30 @@ def _retired() -> Select[Any]:
     staged = (
         select(literal(1))
         .select_from(input_.join(staged_input, staged_input.c.key == input_.c.key))
-        .where(input_.c.id == chunk.c.input_id)
+        .where(input_.c.id == ending.c.input_id)
     )
-    return (
-        select(func.count(chunk.c.input_id.distinct()))
-        .select_from(
-            staged_document.join(manifest, manifest.c.id == staged_document.c.closes).join(
-                chunk, chunk.c.layout_id == manifest.c.layout_id
-            )
-        )
-        .where(~still_open.exists(), ~staged.exists())
-    )
-
-
-def _in_previous_layout(layout_id: Column[int]) -> ColumnElement[bool]:
-    return (
-        select(literal(1))
-        .select_from(input_.join(chunk, chunk.c.input_id == input_.c.id))
-        .where(input_.c.key == staged_chunk.c.key, chunk.c.layout_id == layout_id)
-        .exists()
-    )
+    return select(func.count()).select_from(ending).where(~still_open.exists(), ~staged.exists())
 
 
 @cache
 def _recomputed() -> Select[Any]:
     """(tokens not in the previous revision's inputs, all tokens), summed over changed documents."""
-    per_input = (
-        select(
-            staged_chunk.c.document_id,
-            staged_chunk.c.key,
-            func.max(staged_input.c.tokens).label("tokens"),
-            func.max(case((_in_previous_layout(manifest.c.layout_id), 0), else_=1)).label("is_new"),
-        )
+    one = select(staged_chunk.c.document_id, staged_chunk.c.key).distinct().subquery()
+    known = (
+        select(literal(1))
+        .select_from(input_.join(chunk, chunk.c.input_id == input_.c.id))
+        .where(input_.c.key == one.c.key, chunk.c.layout_id == manifest.c.layout_id)
+    )
+    new_tokens = case((known.exists(), 0), else_=staged_input.c.tokens)
+    return (
+        select(func.sum(new_tokens), func.sum(staged_input.c.tokens))
         .select_from(
-            staged_chunk.join(staged_document, staged_document.c.id == staged_chunk.c.document_id)
+            one.join(staged_document, staged_document.c.id == one.c.document_id)
             .join(manifest, manifest.c.id == staged_document.c.closes)
-            .join(staged_input, staged_input.c.key == staged_chunk.c.key)
+            .join(staged_input, staged_input.c.key == one.c.key)
         )
         .where(staged_document.c.action == "changed")
-        .group_by(staged_chunk.c.document_id, staged_chunk.c.key)
-        .subquery()
     )
-    return select(func.sum(per_input.c.tokens * per_input.c.is_new), func.sum(per_input.c.tokens))
 
 
 def planned_documents(staging: Staging) -> Iterator[PlannedDocument]:
