@@ -276,6 +276,8 @@ def _collection(
         if source not in sources:
             expected = f"one of: {', '.join(sources) or '(no source is configured)'}"
             raise table.error("sources", "names an unknown source", expected, source)
+        if named.count(source) > 1:
+            raise table.error("sources", "names a source twice", "each source once", source)
     collection = CollectionConfig(
         name=name,
         tenant=table.take("tenant", str, defaults.tenant),

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -30,14 +30,15 @@ FILE_NAME = "store.sqlite"
 _NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs"})
 
 
-def open_engine(path: Path, *, read_only: bool = False) -> Engine:
+def open_engine(path: Path) -> Engine:
     """An engine on the SQLite file at `path`, in WAL mode, durable at every commit.
 
     Raises:
         UnsupportedError: the file lies on a network file system, whose locks SQLite cannot trust.
     """
     refuse_network_file_system(path)
-    url = f"sqlite:///file:{_quoted(path)}?mode=ro&uri=true" if read_only else f"sqlite:///{path}"
+    # Never by text: a path may hold what a URL reads as a query or an escape.
+    url = URL.create("sqlite", database=str(path.absolute()))
     engine = create_engine(
         url,
         poolclass=QueuePool,
@@ -46,7 +47,7 @@ def open_engine(path: Path, *, read_only: bool = False) -> Engine:
         json_deserializer=_read_json,
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
     )
-    _configure(engine, read_only=read_only)
+    _configure(engine)
     return engine
 
 
@@ -58,7 +59,7 @@ def empty_engine() -> Engine:
         connect_args={"check_same_thread": False},
         json_deserializer=_read_json,
     )
-    _configure(engine, read_only=False)
+    _configure(engine)
     metadata.create_all(engine)
     return engine
 
@@ -69,20 +70,15 @@ def _read_json(stored: str) -> Any:
     return json.loads(stored)
 
 
-def _quoted(path: Path) -> str:
-    return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-
-
-def _configure(engine: Engine, *, read_only: bool) -> None:
+def _configure(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute("PRAGMA temp_store = FILE")
-        if not read_only:
-            cursor.execute("PRAGMA journal_mode = WAL")
-            cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")
         cursor.close()
 
     @event.listens_for(engine, "begin")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from variorum.embedding.jobs import Embedded, embed_in_order
 from variorum.records.errors import ConflictError, InputError
@@ -40,8 +41,7 @@ class Windows:
         """
         model = self.target.settings.embedder
         keys = [self._key(text) for text in texts]
-        with self.store.connection() as connection, connection.begin():
-            known = find_vectors(connection, keys, model.identity.dimensions)
+        known = self._known(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         tokens = dict(zip(missing, model.count(list(missing.values())), strict=True))
         self._spend(len(known), tokens)
@@ -52,6 +52,13 @@ class Windows:
         self._keep(fresh)
         known.update((one.key, one.values) for one in fresh)
         return np.stack([known[key] for key in keys])
+
+    def _known(self, keys: list[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        if not self.store.exists:
+            return {}
+        dimensions = self.target.settings.embedder.identity.dimensions
+        with self.store.connection() as connection, connection.begin():
+            return find_vectors(connection, keys, dimensions)
 
     def _key(self, text: str) -> bytes:
         fingerprint = self.target.settings.embedder.identity.fingerprint

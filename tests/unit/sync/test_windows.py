@@ -72,3 +72,11 @@ def test_windows_count_against_the_budget_before_they_are_spent(tmp_path: Path) 
         index.sync(max_tokens=50)
     assert caught.value.kind == "over-budget"
     assert embedder.asked == []
+
+
+def test_many_documents_are_planned_by_meaning_before_there_is_a_store(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    for number in range(6):
+        (tmp_path / f"docs/{number}.txt").write_text(" ".join(SENTENCES[number:]))
+    with opened(tmp_path, Counting()) as index:
+        assert index.plan().report.documents.added == 6
