@@ -2,7 +2,7 @@
 
 import argparse
 
-from bench import chains, corpus, ingest, kill, locality, recompute, speed
+from bench import chains, corpus, ingest, kill, locality, recompute, settings, speed
 from bench.study import Study, report
 
 STUDIES = (
@@ -11,6 +11,7 @@ STUDIES = (
     ingest.STUDY,
     kill.STUDY,
     recompute.STUDY,
+    settings.STUDY,
     locality.STUDY,
     speed.STUDY,
 )

@@ -12,7 +12,7 @@ from variorum.chunking import TokenMap
 from variorum.chunking.chunker import Reading
 from variorum.embedding import embedder_from_spec
 from variorum.formats import parse
-from variorum.records.protocols import Role, Sizer, Tokenizer
+from variorum.records.protocols import Role, Sizer, SplitsAtBlanks, Tokenizer
 from variorum.records.text import Structure, Text
 
 PAIRS = SHARED / "revisions" / "pairs.jsonl.gz"
@@ -35,6 +35,10 @@ class RememberingTokenizer:
     @property
     def fingerprint(self) -> str:
         return self.inner.fingerprint
+
+    @property
+    def splits_at_blanks(self) -> bool:
+        return isinstance(self.inner, SplitsAtBlanks) and self.inner.splits_at_blanks
 
     def starts(self, text: str) -> list[int]:
         found = self.known_starts.get(text)

@@ -42,6 +42,8 @@ def chunk(common: Common, files: tuple[str, ...], chunker: str | None, given: st
 def _print(cut: Cut) -> None:
     out = console()
     out.print(f"{cut.path}: {counted(len(cut.chunks), 'chunk')} by {cut.recipe}", style="bold")
+    if cut.fallback:
+        out.print(f"read by a simpler parser: {cut.fallback}")
     for chunk_ in cut.chunks:
         mark = "=" if chunk_.reused else " "
         path = headings(chunk_.heading_path)
