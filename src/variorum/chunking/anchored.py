@@ -39,7 +39,8 @@ class Anchored:
     highest, after white space or clause marks where there are any.
 
     Sizes lie in [min_tokens, max_tokens], a grapheme's tokens apart, and average about twice the
-    minimum where the maximum leaves room; a text of at most `max_tokens` is one span. Cost: n log n in the candidates.
+    minimum where the maximum leaves room; a text under twice the minimum is one span. Cost: n log n
+    in the candidates.
 
     Raises:
         InputError: kind `bad-parameter`, where min_tokens < 1 or max_tokens < 2 * min_tokens.
@@ -86,8 +87,7 @@ class Anchored:
         if not text:
             return []
         cutter = Cutter(text, structure, tokens, self.min_tokens)
-        peaks = cutter.peaks() if tokens.total > self.max_tokens else ()
-        between = (Span(*ends) for ends in pairwise([0, *peaks, len(text)]))
+        between = (Span(*ends) for ends in pairwise([0, *cutter.peaks(), len(text)]))
         return [part for span in between for part in cutter.divide(span, self.max_tokens)]
 
 

@@ -54,9 +54,10 @@ class Fitter:
         """Each span as one input, or as several where it is over the limit.
 
         Where the sizer's counts add up and the text is tokenized, an input counts what its own text
-        does, its prefix and an empty input; else the inputs whose count is not known are counted in
-        one batch, and in one more for each round of giving way: a prefix loses its outermost title, then what it repeats, then the text is cut
-        near its middle, at a grapheme boundary where it has one inside.
+        does, its prefix and an empty input. Else the inputs whose count is not known are counted in
+        one batch, and in one more for each round of giving way: a prefix loses its outermost title,
+        then what it repeats, then the text is cut near its middle, at a grapheme boundary where it
+        has one inside.
 
         Raises:
             InputError: kind `model-limit-too-small`, where a single character is over the limit.

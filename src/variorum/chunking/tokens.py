@@ -94,7 +94,7 @@ class TokenMap:
         return self._read is None or self.own([Span(start, end)])[0] <= max_tokens
 
     def own(self, spans: Sequence[Span]) -> list[int]:
-        """Exact tokens of each range on its own, outer white space trimmed. A range is counted once.
+        """Exact tokens of each range on its own, outer white space trimmed; counted once.
 
         Where the tokenizer splits at blanks, only what stands beside no blank at the ends of a
         range is tokenized again. Without a tokenizer, `count` stands in.
