@@ -117,8 +117,8 @@ def test_a_damaged_revision_is_told_in_our_words(tmp_path: Path) -> None:
     with bench.open() as index:
         with pytest.raises(DamagedError) as fault:
             index.search("old")
-        assert fault.value.kind == "revision-damaged"
-        assert {finding.kind for finding in index.verify()} == {"revision"}
+        assert (fault.value.kind, fault.value.subject) == ("row-damaged", "revision id=1")
+        assert {finding.kind for finding in index.verify()} == {"row", "revision"}
 
 
 def test_what_is_not_there_cannot_be_read(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from variorum.chunking import chunker_from_spec
 from variorum.door.config import CollectionConfig, Config
 from variorum.records.errors import UnavailableError, VariorumError
 from variorum.records.protocols import Embedder
-from variorum.store.engine import FILE_NAME, refuse_network_file_system
+from variorum.store.file import FILE_NAME, refuse_network_file_system
 from variorum.store.store import Store
 
 LOW_SPACE_BYTES = 500_000_000
