@@ -19,6 +19,7 @@ from variorum.door.config import (
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
 from variorum.door.status import Status, status
+from variorum.door.telling import telling_damage
 from variorum.embedding import embedder_from_spec
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
@@ -111,6 +112,7 @@ class Index:
         """Release the store. The index can be used again; it opens anew."""
         self._store.close()
 
+    @telling_damage
     def plan(
         self,
         source: str | Path | None = None,
@@ -147,6 +149,7 @@ class Index:
             priced = estimate(plan, self._generations(), price)
             return PlanView(plan.report.with_run(estimate=priced), documents, *view)
 
+    @telling_damage
     def sync(
         self,
         source: str | Path | None = None,
@@ -174,6 +177,7 @@ class Index:
         consent = Consent(allow_empty, allow_shrink, release, max_tokens)
         return sync(self._store, self._target(source, consent, progress, relayout=relayout))
 
+    @telling_damage
     def search(
         self,
         query: str,
@@ -196,6 +200,7 @@ class Index:
         embedder = self._embedder_of(snapshot)
         return search(snapshot, embedder, query, k, Filter(path, content_type, where or {}))
 
+    @telling_damage
     def show(self, citation: str | Citation) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.
 
@@ -206,10 +211,12 @@ class Index:
         parsed = Citation.parse(citation) if isinstance(citation, str) else citation
         return show(self._snapshot(None), parsed)
 
+    @telling_damage
     def log(self) -> list[GenerationRow]:
         """Every published generation, oldest first; empty where there is none."""
         return self._generations()
 
+    @telling_damage
     def diff(self, old: int, new: int) -> Difference:
         """What changed between two generations, document by document.
 
@@ -218,6 +225,7 @@ class Index:
         """
         return difference(self._snapshot(old), self._snapshot(new))
 
+    @telling_damage
     def restore(self, generation: int) -> int:
         """Publish an old generation's documents as a new one, and return its number.
 
@@ -238,6 +246,7 @@ class Index:
         self._store.require()
         return verify(self._store, progress)
 
+    @telling_damage
     def status(self) -> Status:
         """What is published, how large it is, and under which settings.
 

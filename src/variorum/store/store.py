@@ -11,7 +11,7 @@ from variorum.records.errors import ConflictError, DamagedError, NotFoundError
 from variorum.store import schema
 from variorum.store.contents import ContentCache
 from variorum.store.creating import create_store, make_folder
-from variorum.store.damage import first_damage
+from variorum.store.damage import file_damage, first_damage
 from variorum.store.engine import (
     NotJsonError,
     bring_up_to_date,
@@ -208,6 +208,14 @@ class Store:
         query = select(schema.recipe.c.id).where(schema.recipe.c.fingerprint == fingerprint)
         with self.connection() as connection, connection.begin():
             return int(connection.execute(query).scalar_one())
+
+    def damage(self) -> DamagedError | None:
+        """The first thing that is not as it was written, if there is one. Linear in the store."""
+        try:
+            with self.connection() as connection:
+                return file_damage(connection, self.path) or first_damage(connection)
+        except DamagedError as error:
+            return error
 
     def size_bytes(self) -> int:
         """Bytes on disk, write-ahead log included."""
