@@ -273,19 +273,30 @@ def test_a_store_that_may_only_be_read_is_read_beside_its_writer(open_folder: Pa
         bench.store.chmod(0o755)
 
 
-def test_a_still_store_that_somebody_writes_is_opened_anew(tmp_path: Path) -> None:
+def test_a_still_store_that_somebody_writes_is_opened_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench = published_twice(tmp_path)
+    may_write = False
+    monkeypatch.setattr("variorum.store.store.is_writable", lambda _: may_write)
     reader = Store(bench.store)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("variorum.store.store.is_writable", lambda _: False)
-        assert reader.head("local", "default")[1] == 2
-        bench.write({"new.md": document("New")})
+    assert reader.head("local", "default")[1] == 2
+
+    def publish(title: str) -> None:
+        nonlocal may_write
+        may_write = True
+        bench.write({f"{title}.md": document(title)})
         bench.sync()
-        assert reader.head("local", "default")[1] == 3
-        with pytest.raises(BusyError) as fault, reader.connection():
-            bench.write({"newer.md": document("Newer")})
-            bench.sync()
-        assert fault.value.kind == "store-changed"
+        may_write = False
+
+    publish("New")
+    assert reader.head("local", "default")[1] == 3
+    reading = reader.connection()
+    reading.__enter__()
+    publish("Newer")
+    with pytest.raises(BusyError) as fault:
+        reading.__exit__(None, None, None)
+    assert fault.value.kind == "store-changed"
     reader.close()
 
 
@@ -398,9 +409,12 @@ def interrupted_after(bench: Bench, statement: str, seconds: float) -> float:
         pass
     timer = threading.Timer(seconds, interrupt)
     timer.start()
-    with pytest.raises(KeyboardInterrupt), store.connection() as connection:
-        with write_transaction(connection):
-            connection.exec_driver_sql(statement)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        store.connection() as connection,
+        write_transaction(connection),
+    ):
+        connection.exec_driver_sql(statement)
     store.close()
     return time.monotonic() - asked
 

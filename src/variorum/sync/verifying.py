@@ -62,7 +62,7 @@ def _collect(store: Store, name: str, check: Iterator[Finding], findings: list[F
     except Exception as error:
         if not means_damage(error, store.path) and not findings:
             raise
-        found = f"cannot be checked: {type(error).__name__}: {error}"
+        found = f"cannot be checked: {getattr(error, 'orig', None) or error}"
         findings.append(Finding("file", f"store, {name}", found))
 
 
