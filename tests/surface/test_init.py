@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from variorum.door.config import load_config, template
+from variorum.door.config import load_config
+from variorum.door.template import template
 from workplace import LEAVE, MODEL, Workplace
 
 COMMENTED = re.findall(r"^# (\w+ = .*)$", template("docs"), re.MULTILINE)

@@ -1,19 +1,38 @@
 """The command's frame: every failure becomes a message or a JSON object, and an exit code."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
-from variorum.records.errors import BugError, InputError, VariorumError
+from variorum.records.errors import BugError, InputError, UnavailableError, VariorumError
 from variorum.surfaces.cli import chunking, demo, reading, setting_up, syncing
 from variorum.surfaces.cli.output import print_error
+from variorum.surfaces.cli.streams import degrade_gracefully, discard
 
 INTERRUPTED = 130
 
 
+class _InterruptError(Exception):
+    """Ctrl-C, in a form that click passes on without a word."""
+
+
+class _Commands(click.Group):
+    """The commands; what click would answer to Ctrl-C itself is left to `run`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise _InterruptError from error
+
+
 @click.group(
+    cls=_Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 2 fix the input, 3 published but some documents are held, "
@@ -40,7 +59,11 @@ for command in (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    degrade_gracefully()
+    code = run(list(sys.argv[1:] if arguments is None else arguments))
+    # What is left is to end: a second Ctrl-C must not add a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -49,34 +72,60 @@ def run(arguments: list[str]) -> int:
     as_json = "--json" in options
     try:
         result = variorum.main(args=arguments, prog_name="variorum", standalone_mode=False)
-    except VariorumError as error:
-        return _failed(error, as_json=as_json)
-    except click.Abort:
-        return _interrupted(as_json=as_json)
-    except click.ClickException as error:
-        return _failed(_usage_error(error), as_json=as_json)
-    except KeyboardInterrupt:
-        return _interrupted(as_json=as_json)
+        sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         return 0
+    except (_InterruptError, KeyboardInterrupt, click.Abort):
+        return _failed(_interruption(), INTERRUPTED, as_json=as_json)
     except Exception as error:
-        if os.environ.get("VARIORUM_DEBUG"):
+        if os.environ.get("VARIORUM_DEBUG") and not isinstance(error, _EXPECTED):
             raise
-        return _failed(_bug(error), as_json=as_json)
+        ours = _ours(error)
+        return _failed(ours, ours.exit_code, as_json=as_json)
     return result if isinstance(result, int) else 0
 
 
-def _failed(error: VariorumError, *, as_json: bool) -> int:
-    print_error(error, as_json=as_json)
-    return error.exit_code
+_EXPECTED = (VariorumError, click.ClickException, OSError)
 
 
-def _interrupted(*, as_json: bool) -> int:
+def _ours(error: Exception) -> VariorumError:
+    if isinstance(error, VariorumError):
+        return error
+    if isinstance(error, click.ClickException):
+        return _usage_error(error)
+    if isinstance(error, OSError):
+        return _refused_by_the_system(error)
+    return _bug(error)
+
+
+def _failed(error: VariorumError, code: int, *, as_json: bool) -> int:
+    try:
+        print_error(error, as_json=as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard(sys.stdout)
+    except OSError:
+        # Stdout takes nothing: the one case in which stderr says it, also under --json.
+        discard(sys.stdout)
+        print_error(error, as_json=False)
+    return code
+
+
+def _interruption() -> VariorumError:
     message = "interrupted: nothing was published, finished vectors are kept"
-    error = VariorumError(message, kind="interrupted", remedy="run the command again to go on")
-    print_error(error, as_json=as_json)
-    return INTERRUPTED
+    return VariorumError(message, kind="interrupted", remedy="run the command again to go on")
+
+
+def _refused_by_the_system(error: OSError) -> VariorumError:
+    return UnavailableError(
+        f"the system refused an operation: {error.strerror or error}",
+        kind="refused-by-the-system",
+        subject=os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "",
+        expected="files, folders and an output that can be read and written",
+        found=f"{type(error).__name__}: {error}",
+        remedy="mend what the message names (space, permissions, where the output goes), try again",
+    )
 
 
 def _usage_error(error: click.ClickException) -> VariorumError:
