@@ -57,19 +57,25 @@ for command in (
     variorum.add_command(command)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit."""
+def start(arguments: Sequence[str] | None, *, interrupted: bool) -> None:
+    """Run the command line and exit; where it is interrupted already, only say so."""
     degrade_gracefully()
-    code = run(list(sys.argv[1:] if arguments is None else arguments))
+    sys.unraisablehook = _unless_interrupted
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    code = _failed_by_interruption(given) if interrupted else run(given)
     # What is left is to end: a second Ctrl-C must not add a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
 
+def _unless_interrupted(unraisable: Any) -> None:
+    """Report what nobody can catch, but not a second Ctrl-C while the first one ends the run."""
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+
+
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code; never raises, never shows a traceback."""
-    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    as_json = "--json" in options
     try:
         result = variorum.main(args=arguments, prog_name="variorum", standalone_mode=False)
         sys.stdout.flush()
@@ -77,12 +83,12 @@ def run(arguments: list[str]) -> int:
         discard(sys.stdout)
         return 0
     except (_InterruptError, KeyboardInterrupt, click.Abort):
-        return _failed(_interruption(), INTERRUPTED, as_json=as_json)
+        return _failed_by_interruption(arguments)
     except Exception as error:
         if os.environ.get("VARIORUM_DEBUG") and not isinstance(error, _EXPECTED):
             raise
         ours = _ours(error)
-        return _failed(ours, ours.exit_code, as_json=as_json)
+        return _failed(ours, ours.exit_code, arguments)
     return result if isinstance(result, int) else 0
 
 
@@ -99,9 +105,9 @@ def _ours(error: Exception) -> VariorumError:
     return _bug(error)
 
 
-def _failed(error: VariorumError, code: int, *, as_json: bool) -> int:
+def _failed(error: VariorumError, code: int, arguments: Sequence[str]) -> int:
     try:
-        print_error(error, as_json=as_json)
+        print_error(error, as_json=_asks_for_json(arguments))
         sys.stdout.flush()
     except BrokenPipeError:
         discard(sys.stdout)
@@ -112,9 +118,16 @@ def _failed(error: VariorumError, code: int, *, as_json: bool) -> int:
     return code
 
 
-def _interruption() -> VariorumError:
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options
+
+
+def _failed_by_interruption(arguments: Sequence[str]) -> int:
     message = "interrupted: nothing was published, finished vectors are kept"
-    return VariorumError(message, kind="interrupted", remedy="run the command again to go on")
+    remedy = "run the command again to go on"
+    error = VariorumError(message, kind="interrupted", remedy=remedy)
+    return _failed(error, INTERRUPTED, arguments)
 
 
 def _refused_by_the_system(error: OSError) -> VariorumError:
