@@ -286,3 +286,13 @@ def test_overlap_needs_the_planner_off_and_the_message_says_so(place: Workplace)
     assert refused.code == 2
     assert "--given" in refused.json["remedy"]
     assert place.run("chunk", "docs/leave.md").code == 0
+
+
+def test_a_folder_is_no_file_to_cut(place: Workplace) -> None:
+    result = place.run("chunk", "docs", "--json")
+    assert (result.code, result.json["kind"]) == (2, "not-a-file")
+
+
+def test_a_price_that_is_small_is_not_shown_as_nothing(place: Workplace) -> None:
+    assert "under 0.0001 USD" in place.done("plan", "--usd-per-mtok", "0.01").out
+    assert "money      0.0000 USD" in place.done("plan", "--usd-per-mtok", "0").out

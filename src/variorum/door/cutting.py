@@ -142,6 +142,15 @@ def _read(path: Path) -> bytes:
             found="nothing",
             remedy="check the path",
         ) from error
+    except IsADirectoryError as error:
+        raise InputError(
+            f"{path} is a folder",
+            kind="not-a-file",
+            subject=str(path),
+            expected="a text file",
+            found="a folder",
+            remedy="name the files in it; `variorum plan -v` looks at a whole folder",
+        ) from error
     except OSError as error:
         raise UnavailableError(
             f"{path} cannot be read",

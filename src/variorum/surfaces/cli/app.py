@@ -23,6 +23,10 @@ class _InterruptError(Exception):
 class _Commands(click.Group):
     """The commands; what click would answer to Ctrl-C itself is left to `run`."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which one comes to need them."""
+        return list(self.commands)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""
         try:

@@ -48,7 +48,8 @@ def _print(cut: Cut) -> None:
     for chunk_ in cut.chunks:
         mark = "=" if chunk_.reused else " "
         path = headings(chunk_.heading_path)
-        out.print(f"{mark} {chunk_.start:>7}–{chunk_.end:<7} {chunk_.tokens:>4} tokens  {path}")
+        where = f"{chunk_.start:>7}–{chunk_.end:<7} {chunk_.tokens:>4} tokens"
+        out.print(f"{mark} {where}  {path}".rstrip())
     if cut.reused_tokens is not None:
         share = cut.reused_tokens / max(1, sum(chunk_.tokens for chunk_ in cut.chunks))
         out.print(f"= marks inputs of the older file: {100 * share:.1f} % of the tokens")

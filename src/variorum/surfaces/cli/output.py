@@ -115,7 +115,7 @@ def local_time(iso: str) -> str:
     return datetime.fromisoformat(iso).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def print_report(report: Report, *, planned: bool) -> None:
+def print_report(report: Report, *, planned: bool, verbose: bool = False) -> None:
     """A plan or a sync in a few lines."""
     out = console()
     out.print(_headline(report, planned=planned), style="bold")
@@ -146,7 +146,7 @@ def print_report(report: Report, *, planned: bool) -> None:
             "against their previous revision"
         )
     _print_cost(report, planned=planned)
-    _print_exceptions(report)
+    _print_exceptions(report, verbose=verbose)
 
 
 def _headline(report: Report, *, planned: bool) -> str:
@@ -167,10 +167,14 @@ def _print_cost(report: Report, *, planned: bool) -> None:
     if "embed_s" in report.estimate:
         out.print(f"  time       about {report.estimate['embed_s']:.1f} s of embedding")
     if "usd" in report.estimate:
-        out.print(f"  money      {report.estimate['usd']:.4f} USD")
+        out.print(f"  money      {_money(report.estimate['usd'])} USD")
 
 
-def _print_exceptions(report: Report) -> None:
+def _money(usd: float) -> str:
+    return "under 0.0001" if 0 < usd < 0.0001 else f"{usd:,.4f}"
+
+
+def _print_exceptions(report: Report, *, verbose: bool) -> None:
     out = console()
     for held in report.held:
         where = "" if held.position is None else f" at byte {held.position}"
@@ -182,10 +186,12 @@ def _print_exceptions(report: Report) -> None:
         reasons[skipped.reason] = reasons.get(skipped.reason, 0) + 1
     if reasons:
         listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-        out.print(f"  skipped    {listed} (`variorum plan -v` names them)")
+        hint = "" if verbose else " (`variorum plan -v` names them)"
+        out.print(f"  skipped    {listed}{hint}")
     if report.fallbacks:
         count = counted(len(report.fallbacks), "document")
-        out.print(f"  fallback   {count} read by a simpler parser (`variorum plan -v` says why)")
+        hint = "" if verbose else " (`variorum plan -v` says why)"
+        out.print(f"  fallback   {count} read by a simpler parser{hint}")
 
 
 def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:

@@ -57,7 +57,7 @@ def plan(
     if common.as_json:
         print_json({"ok": True, **_plan_fields(view, verbose=verbose, explain=explain)})
     else:
-        print_report(view.report, planned=True)
+        print_report(view.report, planned=True, verbose=verbose)
         if verbose:
             print_details(view.report, view.documents)
         if explain is not None:
