@@ -180,7 +180,7 @@ def load_config(file: Path | None, store: Path | None) -> Config:
     top = _Table(file, "", _read(file))
     base = file.resolve().parent
     section = _Table(file, "store", top.take("store", dict, {}))
-    folder = store or base / section.text("path", ".variorum")
+    configured = base / section.text("path", ".variorum")
     precision = section.take("vectors", str, "float32")
     if precision not in ("float32", "float16"):
         raise section.error("vectors", "is unknown", "float32 or float16", precision)
@@ -199,7 +199,7 @@ def load_config(file: Path | None, store: Path | None) -> Config:
     top.finish()
     if not collections:
         collections = {DEFAULT_COLLECTION: _everything(defaults, sources)}
-    return Config(file, folder, precision, sources, collections)
+    return Config(file, store or configured, precision, sources, collections)
 
 
 def _read(file: Path) -> dict[str, Any]:

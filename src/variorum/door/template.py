@@ -1,6 +1,7 @@
 """The commented variorum.toml that `init` writes."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -44,20 +45,22 @@ _FOLDERS_ONLY = re.compile(r"^# (?:include|exclude|ignore_files) = .*\n", re.MUL
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def template(root: str) -> str:
-    """A commented variorum.toml for the documents in `root`.
+def template(root: str, folder: Path = Path()) -> str:
+    """A commented variorum.toml, to lie in `folder`, for the documents in `root`.
 
     The source has the name that `variorum sync ROOT` gives it without a configuration.
 
     Raises:
         InputError: TOML cannot write the path, which is no UTF-8.
     """
-    path = Path(root)
+    path = Path(words("FOLDER", root))
+    elsewhere = folder.resolve() != Path.cwd() and not path.is_absolute()
+    written = os.path.relpath(path.resolve(), folder.resolve()) if elsewhere else root
     name, kind = source_name_of(path), kind_of(path)
     text = _FOLDERS_ONLY.sub("", _TEMPLATE) if kind == "jsonl" else _TEMPLATE
     key = name if _BARE_KEY.fullmatch(name) else _quoted(name)
     text = text.replace("[sources.NAME]", f"[sources.{key}]").replace('"NAME"', _quoted(name))
-    return text.replace("KIND", _KINDS[kind]).replace('"ROOT"', _quoted(words("FOLDER", root)))
+    return text.replace("KIND", _KINDS[kind]).replace('"ROOT"', _quoted(written))
 
 
 def _quoted(text: str) -> str:

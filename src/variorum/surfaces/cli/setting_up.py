@@ -18,12 +18,12 @@ from variorum.surfaces.cli.output import console, print_json
 @common_options
 def init(common: Common, root: str, print_only: bool) -> int:
     """Write a commented variorum.toml for the documents in FOLDER."""
-    text = template(place("FOLDER", root))
+    file = Path(FILE_NAME if common.config is None else place("config", common.config))
+    text = template(place("FOLDER", root), file.parent)
     _require_there(Path(root))
     if print_only:
         click.echo(text, nl=False)
         return 0
-    file = Path(FILE_NAME if common.config is None else place("config", common.config))
     _write_new(file, text)
     if common.as_json:
         print_json({"ok": True, "written": str(file)})
@@ -64,7 +64,7 @@ def _write_new(file: Path, text: str) -> None:
             subject=str(file),
             expected="a folder that this user may write",
             found=error.strerror or str(error),
-            remedy="check the folder's permissions",
+            remedy="make the folder, or check its permissions",
         ) from error
 
 
