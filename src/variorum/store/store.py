@@ -173,7 +173,7 @@ class Store:
 
     def _pin(self, collection_id: int, name: str, number: int, newest: int) -> Snapshot:
         with self.connection() as connection, connection.begin():
-            rows = generations(connection, collection_id, number)
+            rows = generations(connection, collection_id, number) if 1 <= number <= newest else []
         if not rows and 1 <= number <= newest:
             raise missing_generation(collection_id, number)
         if not rows:
