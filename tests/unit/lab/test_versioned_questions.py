@@ -15,7 +15,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parents[3] / "src" / "variorum" / "lab" / "questions"
 FILES = sorted(FOLDER.glob("versioned.*.jsonl"))
-LANGUAGES = {"en"}
+LANGUAGES = {"en", "zh"}
 BOTH = ("old", "new")
 ANSWERED_BY = {"changes": BOTH, "moves": BOTH, "appears": ("new",), "disappears": ("old",)}
 FIELDS = {"query_id", "lang", "pair", "kind", "question", "old", "new"}
