@@ -52,11 +52,15 @@ def open_engine(path: Path) -> Engine:
 
 
 def empty_engine() -> Engine:
-    """An engine on an empty store in memory: what a plan compares with before the first sync."""
+    """An engine on an empty store that nobody else sees and that goes with its last connection.
+
+    What a plan compares with before the first sync, and where it keeps what it spends. In memory
+    while it is small, else in a temporary file. One connection: one thread at a time.
+    """
     engine = create_engine(
         "sqlite://",
         poolclass=StaticPool,
-        connect_args={"check_same_thread": False},
+        creator=lambda: sqlite3.connect("", check_same_thread=False),
         json_deserializer=_read_json,
     )
     _configure(engine)

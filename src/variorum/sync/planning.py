@@ -109,8 +109,8 @@ def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[P
         recipe_id, _ = find_recipe(connection, recipe.fingerprint, recipe.model)
         staging = Staging(connection, target.tenant, recipe_id)
         rows = staging.open_rows(collection_id)
+        windows = Windows(store, target, keep=create)
         try:
-            windows = Windows(store, target, keep=create)
             plan = Plan(target, store, staging, collection_id, parent, [], windows)
             _stage_sources(plan, rows, recipe_id)
             _stage_other_sources(plan, rows, recipe_id)
@@ -118,6 +118,7 @@ def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[P
             plan.count()
             yield plan
         finally:
+            windows.close()
             staging.drop()
 
 
