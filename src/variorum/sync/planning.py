@@ -112,8 +112,9 @@ def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[P
         windows = Windows(store, target, keep=create)
         try:
             plan = Plan(target, store, staging, collection_id, parent, [], windows)
-            _stage_sources(plan, rows, recipe_id)
-            _stage_other_sources(plan, rows, recipe_id)
+            with staging.batches():
+                _stage_sources(plan, rows, recipe_id)
+                _stage_other_sources(plan, rows, recipe_id)
             staging.forget_known_texts()
             plan.count()
             yield plan
