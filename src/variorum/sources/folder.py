@@ -214,7 +214,7 @@ class FolderSource:
     def _with_ignore_files(
         self, directory: _Directory, entries: Sequence[os.DirEntry[bytes]]
     ) -> _Directory | None:
-        """The directory under its ignore files; None where one vanished: what it held is unknown."""
+        """The directory under its ignore files; None where one vanished and is unknown."""
         for entry in entries if self._use_ignore_files else ():
             if entry.name in IGNORE_NAMES and entry.is_file(follow_symlinks=False):
                 path = directory.path + entry.name

@@ -81,7 +81,7 @@ class Comparison:
             self.skipped.append(SkippedPath(name, entry.reason, entry.detail))
 
     def _held_by(self, entry: Skipped) -> list[ManifestRow]:
-        """The known documents that a skipped path stands for: all below it, where it is a folder."""
+        """The known documents that a skipped path stands for: of a folder, all below it."""
         if entry.path.endswith(b"/"):
             return [row for path, row in self.rows.items() if path.startswith(entry.path)]
         row = self.rows.get(entry.path)

@@ -22,6 +22,7 @@ from variorum.store.publish import (
     release_sources,
 )
 from variorum.store.staging import StagedInput
+from variorum.store.standing import settle
 from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
 from variorum.sync.planning import Plan, planned
@@ -75,7 +76,7 @@ def _require_roots(store: Store, target: Target) -> None:
 def _execute(plan: Plan, clock: Clock) -> Report:
     _require_budget(plan)
     if plan.report.changes_nothing and not plan.report.inputs.embed:
-        _release(plan)
+        _settle(plan)
         return plan.report.with_run(elapsed_s=perf_counter() - plan.started)
     settings = plan.target.settings
     connection = plan.staging.connection
@@ -85,7 +86,7 @@ def _execute(plan: Plan, clock: Clock) -> Report:
     run = _Run(plan, model_id)
     run.embed()
     if plan.report.changes_nothing:
-        _release(plan)
+        _settle(plan)
         return run.report()
     collection_id = register_collection(connection, plan.target.tenant, plan.target.collection)
     publication = Publication(
@@ -97,15 +98,21 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         recipe_id=recipe_id,
         report={**run.report().as_fields(), "skipped": []},
         sources=plan.target.roots,
+        held=plan.held,
+        dropped=plan.target.dropped,
     )
     number = publish(plan.staging, publication)
     return run.report(number)
 
 
-def _release(plan: Plan) -> None:
-    """A yes to `release` holds also where there is nothing to publish."""
-    if plan.target.consent.release and plan.collection_id is not None:
-        release_sources(plan.staging.connection, plan.collection_id, list(plan.target.roots))
+def _settle(plan: Plan) -> None:
+    """Where there is nothing to publish: a yes to `release`, what is held now, what is dropped."""
+    if plan.collection_id is None:
+        return
+    target, connection = plan.target, plan.staging.connection
+    if target.consent.release:
+        release_sources(connection, plan.collection_id, list(target.roots))
+    settle(connection, plan.collection_id, target.heard, plan.held, target.dropped)
 
 
 def _require_budget(plan: Plan) -> None:

@@ -1,0 +1,25 @@
+"""What the last listings held, and the inputs that writers are at."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "held",
+        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), primary_key=True),
+        sa.Column("source", sa.String, primary_key=True),
+        sa.Column("path", sa.LargeBinary, primary_key=True),
+        sa.Column("kind", sa.String, nullable=False),
+        sa.Column("position", sa.Integer),
+        sa.Column("message", sa.String, nullable=False),
+    )
+    op.create_table(
+        "lease",
+        sa.Column("key", sa.LargeBinary, primary_key=True),
+        sa.Column("holder", sa.String, nullable=False),
+    )
+    op.create_index("lease_holder", "lease", ["holder"])
