@@ -1,6 +1,6 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +125,7 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         usd_per_mtok: float | None = None,
         reasons: bool = False,
         explain: str | DocumentName | None = None,
@@ -153,7 +154,9 @@ class Index:
             reasons=reasons,
         )
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(source, consent, progress, relayout=relayout)
+        target = self._target(
+            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+        )
         with planned(self._store, target) as plan:
             documents = tuple(with_reasons(plan) if reasons else plan.documents())
             view = explain_document(plan, named)
@@ -170,20 +173,23 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         max_tokens: int | None = None,
         progress: Progress = no_progress,
     ) -> Report:
         """Embed what changed and publish one generation; none where nothing changed.
 
         With `relayout`, every listed document is laid out as a fresh index would, whatever its
-        history made of it; earlier generations keep their layouts.
+        history made of it; earlier generations keep their layouts. The documents of
+        `drop_sources`, which must not be configured any more, are removed; earlier generations
+        keep them.
 
         Raises:
-            ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
-                won every attempt.
+            ConflictError: consent is missing, `max_tokens` would be exceeded, a source to drop is
+                configured, or other writers won every attempt.
             BusyError: another process kept the write lock.
             InputError: the source is not configured, or a setting is not sound.
-            NotFoundError: a source's root is not there.
+            NotFoundError: a source's root is not there, or no source has a name to drop.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
         switches(
@@ -191,7 +197,10 @@ class Index:
         )
         limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
         consent = Consent(allow_empty, allow_shrink, release, limit)
-        return sync(self._store, self._target(source, consent, progress, relayout=relayout))
+        target = self._target(
+            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+        )
+        return sync(self._store, target)
 
     @telling_damage
     def search(
@@ -275,7 +284,7 @@ class Index:
         Raises:
             NotFoundError: nothing was published yet.
         """
-        return status(self._store, self._snapshot(None))
+        return status(self._store, self._snapshot(None), self._configured)
 
     def doctor(self) -> list[Check]:
         """What is missing or wrong on this machine for this index."""
@@ -337,9 +346,15 @@ class Index:
         return self._store.generations(collection_id)
 
     def _target(
-        self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
+        self,
+        source: str | Path | None,
+        consent: Consent,
+        progress: Progress,
+        *,
+        relayout: bool,
+        dropped: tuple[str, ...],
     ) -> Target:
-        configs = self._chosen_sources(source)
+        configs = self._chosen_sources(source, dropped)
         self.collection.sound_chunker()
         return Target(
             tenant=self.collection.tenant,
@@ -350,13 +365,22 @@ class Index:
             consent=consent,
             progress=progress,
             relayout=relayout,
+            configured=self._configured,
+            dropped=tuple(dict.fromkeys(dropped)),
         )
 
-    def _chosen_sources(self, source: str | Path | None) -> list[SourceConfig]:
+    @property
+    def _configured(self) -> frozenset[str] | None:
+        """The collection's sources; None without a configuration, where every one belongs to it."""
+        return frozenset(self.collection.sources) if self.config.path is not None else None
+
+    def _chosen_sources(
+        self, source: str | Path | None, dropped: tuple[str, ...]
+    ) -> list[SourceConfig]:
         if source is None:
             if self.collection.sources:
                 return [self.config.sources[name] for name in self.collection.sources]
-            return self._known_sources()
+            return self._known_sources(dropped)
         given = place("source", source)
         if given in self.collection.sources:
             return [self.config.sources[given]]
@@ -396,13 +420,17 @@ class Index:
                 remedy="configure it under a name of its own in variorum.toml: [sources.NAME]",
             )
 
-    def _known_sources(self) -> list[SourceConfig]:
-        """The sources of earlier runs without a configuration."""
+    def _known_sources(self, dropped: tuple[str, ...]) -> list[SourceConfig]:
+        """The sources of earlier runs without a configuration, but for those to be dropped."""
         collection_id, _ = self._store.head(self.collection.tenant, self.collection.name)
         home = self.config.store.absolute().parent
         known = self._store.sources(collection_id)
         if known:
-            return [source_of_path(home / root, self.config.store) for root, _ in known.values()]
+            return [
+                source_of_path(home / root, self.config.store)
+                for name, (root, _) in known.items()
+                if name not in dropped
+            ]
         raise InputError(
             "no source to sync",
             kind="no-source",
