@@ -1,6 +1,7 @@
 """What a range counts on its own, and where that is known without tokenizing it again."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from laws.chunking_texts import texts
 from unit.chunking.fakes import recipe, structure_of
-from variorum.chunking import TokenMap, lay_out
+from variorum.chunking import TokenMap, chunker_from_spec, lay_out
 from variorum.embedding import HashingEmbedder, embedder_from_spec
 from variorum.records.protocols import SplitsAtBlanks
 from variorum.records.text import Span
@@ -108,3 +109,29 @@ def test_only_the_ends_of_a_range_that_stand_in_a_word_are_tokenized_again():
     assert tokenizer.characters == 0
     assert tokens.own([Span(5, 21), Span(5, 21)]) == [4, 4]
     assert tokenizer.characters == len("wo") + len("fi")
+
+
+PAGES = Path(__file__).parent.parent / "golden" / "chunking"
+SIZED = [
+    "anchored(max_tokens={}, min_tokens=20)",
+    "fixed(max_tokens={})",
+    "fixed(max_tokens={}, overlap_tokens=16)",
+    "recursive(max_tokens={})",
+    "recursive(max_tokens={}, rules=guide)",
+    "structural(max_tokens={}, min_tokens=20)",
+    "content_defined(max_tokens={}, min_tokens=40)",
+    "content_defined(max_tokens={}, min_tokens=40, words=segmented)",
+]
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("page", ["sample.en.md", "sample.zh.md"])
+@pytest.mark.parametrize("limit", [97, 201, 501])
+def test_LIM_02_no_chunk_is_over_the_maximum_as_its_own_text_is_tokenized(name, page, limit):
+    text = (PAGES / page).read_text(encoding="utf-8") * 4
+    tokenizer = model_of(name).tokenizer
+    for spec in SIZED:
+        chunker = chunker_from_spec(spec.format(limit))
+        spans = chunker.spans(text, structure_of(text), TokenMap.of(text, tokenizer))
+        own = tokenizer.count_many([text[start:end].strip() for start, end in spans])
+        assert max(own) <= limit, spec

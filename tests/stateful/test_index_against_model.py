@@ -233,8 +233,8 @@ class IndexMachine(RuleBasedStateMachine):
     def relayout(self, name: str) -> None:
         self.run(name, None, relayout=True)
         settings = self.index(name).settings
-        for document, one in self.stored(name).documents.items():
-            if self.files.get(document.partition(":")[2]) == UNDECODABLE:
+        for printed, one in self.stored(name).documents.items():
+            if self.files.get(printed.partition(":")[2]) == UNDECODABLE:
                 continue
             fresh = lay(Task(Revision(one.content, one.content_type)), settings).layout
             spans = [(chunk.start, chunk.end) for chunk in fresh.chunks] if fresh else []
