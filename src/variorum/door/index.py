@@ -36,6 +36,7 @@ from variorum.store.store import Store
 from variorum.store.vectors import Precision
 from variorum.sync.execution import sync
 from variorum.sync.planning import planned
+from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import Consent, Settings, Target, no_progress
@@ -95,6 +96,7 @@ class Index:
         self._store = Store(config.store)
         self._given = embedder
         self._embedders: dict[str, Embedder] = {}
+        self._probed: set[str] = set()
 
     def __enter__(self) -> "Index":
         return self
@@ -194,6 +196,7 @@ class Index:
         """
         snapshot = self._snapshot(as_of)
         embedder = self._embedder_of(snapshot)
+        self._require_stored_model(embedder)
         return search(snapshot, embedder, query, k, Filter(path, content_type, where or {}))
 
     def show(self, citation: str | Citation) -> CitedText:
@@ -284,7 +287,8 @@ class Index:
 
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:
-            self._embedders[spec] = embedder_from_spec(spec)
+            home = self.config.path.parent if self.config.path else Path()
+            self._embedders[spec] = embedder_from_spec(spec, home)
         return self._embedders[spec]
 
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
@@ -292,7 +296,17 @@ class Index:
         wanted = snapshot.generation
         if self._given is not None or wanted.model_spec == self.collection.model:
             return self.embedder
+        # Another spec of the same model: at another pace, or another address it is declared at.
+        if self.embedder.identity.fingerprint == wanted.model_fingerprint:
+            return self.embedder
         return self._load(wanted.model_spec)
+
+    def _require_stored_model(self, embedder: Embedder) -> None:
+        """Once for each model: whether it still gives the vectors that it gave."""
+        fingerprint = embedder.identity.fingerprint
+        if fingerprint not in self._probed:
+            require_stored_model(self._store, embedder)
+            self._probed.add(fingerprint)
 
     def _snapshot(self, as_of: int | None) -> Snapshot:
         self._store.require()

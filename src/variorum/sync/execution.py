@@ -5,14 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
-from variorum.embedding.jobs import (
-    BatchLimits,
-    CallCount,
-    Embedded,
-    Rejected,
-    embed_in_order,
-)
-from variorum.records.errors import ConflictError
+from variorum.embedding.jobs import CallCount, Embedded, Rejected, embed_in_order
+from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.reports import Held, Report
 from variorum.store.publish import (
     Publication,
@@ -25,12 +19,12 @@ from variorum.store.staging import StagedInput
 from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
 from variorum.sync.planning import Plan, planned
+from variorum.sync.probing import keep_or_compare
 from variorum.sync.target import Target
 
 FLUSH_ITEMS = 256
 FLUSH_S = 0.1
-SMALL_BATCHES = BatchLimits(max_inputs=16)
-"""Finished vectors reach the store within two of these, whatever ends the run."""
+"""Finished vectors reach the store after so many or so long, and whatever ends the run."""
 
 ATTEMPTS = 3
 
@@ -83,6 +77,8 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         connection, settings.recipe, settings.embedder.identity, settings.embedder_spec
     )
     run = _Run(plan, model_id)
+    if plan.report.inputs.embed:
+        keep_or_compare(connection, settings, model_id)
     run.embed()
     if plan.report.changes_nothing:
         _release(plan)
@@ -100,6 +96,19 @@ def _execute(plan: Plan, clock: Clock) -> Report:
     )
     number = publish(plan.staging, publication)
     return run.report(number)
+
+
+def _with_what_is_kept(error: UnavailableError, count: CallCount, total: int) -> UnavailableError:
+    """The same error, which also says what the run has to show for its calls."""
+    left = total - count.embedded
+    return UnavailableError(
+        f"{error.message}; nothing was published, {count.embedded} of {total} inputs are kept",
+        kind=error.kind,
+        subject=error.subject,
+        expected=error.expected,
+        found=error.found,
+        remedy=f"{error.remedy}; the next sync embeds the {left} that are left",
+    )
 
 
 def _release(plan: Plan) -> None:
@@ -147,6 +156,8 @@ class _Run:
                 else:
                     self._keep(outcome)
                 self.plan.target.progress("embed", self.done_tokens, total)
+        except UnavailableError as error:
+            raise _with_what_is_kept(error, self.count, self.plan.report.inputs.embed) from error
         finally:
             self._flush()
             self.embed_s = perf_counter() - started
@@ -156,7 +167,7 @@ class _Run:
     def _outcomes(self) -> Iterator[Embedded[StagedInput] | Rejected[StagedInput]]:
         inputs = ((staged, staged.text) for staged in self.plan.staging.inputs_to_embed())
         embedder = self.plan.target.settings.embedder
-        return embed_in_order(embedder, inputs, limits=SMALL_BATCHES, count=self.count)
+        return embed_in_order(embedder, inputs, count=self.count, tokens=lambda one: one.tokens)
 
     def _keep(self, outcome: Embedded[StagedInput]) -> None:
         self.done_tokens += outcome.key.tokens
