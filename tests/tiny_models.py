@@ -25,6 +25,8 @@ def bert_like(folder: Path, seed: int = 1) -> Path:
     tokenizer.save(str(folder / "tokenizer.json"))
     _write(folder / "config.json", {"model_type": "bert", "hidden_size": WIDTH})
     _write(folder / "sentence_bert_config.json", {"max_seq_length": LIMIT})
+    _write(folder / "tokenizer_config.json", {"model_max_length": LIMIT, "pad_token": "[PAD]"})
+    _write(folder / "special_tokens_map.json", {"pad_token": "[PAD]", "unk_token": "[UNK]"})
     (folder / "1_Pooling").mkdir()
     _write(folder / "1_Pooling" / "config.json", {"pooling_mode_mean_tokens": True})
     onnx.save(_graph(tokenizer.get_vocab_size(), seed, types=True), str(folder / "model.onnx"))

@@ -109,13 +109,20 @@ def save_with_sentence_transformers(folder: Path, tokenizer: Path) -> None:
         cls_token="[CLS]",
         sep_token="[SEP]",
     )
-    config = BertConfig(len(read), 32, 1, 2, 64, max_position_embeddings=LIMIT)
+    config = BertConfig(
+        vocab_size=len(read),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=LIMIT,
+    )
     plain = folder.with_name("plain")
     BertModel(config).save_pretrained(plain)
     read.save_pretrained(plain)
-    transformer = library.models.Transformer(str(plain), max_seq_length=LIMIT)
-    pooling = library.models.Pooling(32)
-    library.SentenceTransformer(modules=[transformer, pooling], device="cpu").save(str(folder))
+    saved = library.SentenceTransformer(str(plain), device="cpu", local_files_only=True)
+    saved.max_seq_length = LIMIT
+    saved.save(str(folder))
 
 
 def check_tokenizer(tokenizer: Tokenizer, text: str) -> None:
