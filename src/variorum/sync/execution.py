@@ -77,8 +77,6 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         connection, settings.recipe, settings.embedder.identity, settings.embedder_spec
     )
     run = _Run(plan, model_id)
-    if plan.report.inputs.embed:
-        keep_or_compare(connection, settings, model_id)
     run.embed()
     if plan.report.changes_nothing:
         _release(plan)
@@ -150,6 +148,9 @@ class _Run:
         self.plan.target.progress("embed", 0, total)
         rejected: list[Rejected[StagedInput]] = []
         try:
+            if total:
+                settings = self.plan.target.settings
+                keep_or_compare(self.plan.staging.connection, settings, self.model_id)
             for outcome in self._outcomes():
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
