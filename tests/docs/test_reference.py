@@ -13,7 +13,7 @@ from json_shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
 from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
-from variorum.embedding.registry import embedder_from_spec
+from variorum.embedding.registry import MODELS, embedder_from_spec
 from variorum.records import errors
 from variorum.sources import DEFAULT_INCLUDE, SKIP_REASONS
 from variorum.sources.naming import KNOWN, content_type_of
@@ -21,7 +21,7 @@ from variorum.surfaces.cli.app import INTERRUPTED
 from variorum.surfaces.cli.app import variorum as command_line
 
 COMMANDS = command_line.commands
-SHARED = {"as_json", "store", "config", "collection", "quiet"}
+SHARED = {"as_json", "store", "config", "collection", "model", "quiet"}
 LIMIT_OF_NAMES = 25
 
 
@@ -29,7 +29,7 @@ def own_options(name: str) -> list[click.Option]:
     return [
         option
         for option in COMMANDS[name].params
-        if isinstance(option, click.Option) and option.name not in SHARED
+        if isinstance(option, click.Option) and (name == "demo" or option.name not in SHARED)
     ]
 
 
@@ -166,8 +166,18 @@ def test_chunkers_and_models_are_documented_with_their_defaults() -> None:
     chunkers = re.findall(r"^\| `([^`]+)`", section(REFERENCE, "## Chunkers"), re.MULTILINE)
     names = {name: chunker_from_spec(name).spec for name in CHUNKERS}
     assert {spec.partition("(")[0]: spec for spec in chunkers} == names
-    models = re.findall(r"^\| `([^`]+)`", section(REFERENCE, "## Models"), re.MULTILINE)
+    text = section(REFERENCE, "## Models").split("These are read from a folder")[0]
+    models = re.findall(r"^\| `([^`]+)`", text, re.MULTILINE)
     assert {embedder_from_spec(spec).identity.name for spec in models} == set(models)
+
+
+def test_every_kind_of_model_and_its_settings_are_documented() -> None:
+    text = section(REFERENCE, "## Models")
+    kinds = {name: kind for name, kind in MODELS.items() if kind.required}
+    rows = set(re.findall(r"^\| `([^`]+=…\))` \|", text, re.MULTILINE))
+    assert rows == {f"{name}({kind.required[0]}=…)" for name, kind in kinds.items()}
+    named = {field for kind in kinds.values() for field in kind.parameters}
+    assert named == code_words(" ".join(re.findall(r"^\| (`[a-z_`, ]+`) \|", text, re.MULTILINE)))
 
 
 def test_the_door_is_small_and_is_exactly_the_documented_list() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -50,11 +50,13 @@ def open_index(
     config: str | Path | None = None,
     collection: str | None = None,
     embedder: Embedder | None = None,
+    model: str | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
     `store` names another store folder, `config` another file, `collection` one of several.
-    `embedder` replaces the configured model. Nothing is read or made before it is needed.
+    `model`, a spec, or `embedder`, an object, replaces the configured model. Nothing is read or
+    made before it is needed.
 
     Raises:
         InputError: the configuration is not sound.
@@ -65,7 +67,10 @@ def open_index(
     found = file if config or file.is_file() else None
     chosen = Path(store) if store else None
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
-    return Index(loaded, loaded.collection(collection), embedder)
+    wanted = loaded.collection(collection)
+    if model is not None:
+        return Index(loaded, replace(wanted, model=model), embedder, is_model_named=True)
+    return Index(loaded, wanted, embedder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +94,18 @@ class Index:
     """
 
     def __init__(
-        self, config: Config, collection: CollectionConfig, embedder: Embedder | None = None
+        self,
+        config: Config,
+        collection: CollectionConfig,
+        embedder: Embedder | None = None,
+        *,
+        is_model_named: bool = False,
     ) -> None:
         self.config = config
         self.collection = collection
         self._store = Store(config.store)
         self._given = embedder
+        self._is_model_named = is_model_named or config.path is not None
         self._embedders: dict[str, Embedder] = {}
         self._probed: set[str] = set()
 
@@ -271,7 +282,13 @@ class Index:
     @property
     def embedder(self) -> Embedder:
         """The configured model, loaded when first asked for."""
-        return self._given or self._load(self.collection.model)
+        return self._given or self._load(self.model_spec)
+
+    @property
+    def model_spec(self) -> str:
+        """The spec of the configured model; without a configuration, that of the last sync."""
+        generations = [] if self._is_model_named or self._given else self._generations()
+        return generations[-1].model_spec if generations else self.collection.model
 
     @property
     def settings(self) -> Settings:
@@ -281,7 +298,7 @@ class Index:
             planner=self.collection.planner,
             heading_depth=self.collection.heading_depth,
             embedder=self.embedder,
-            embedder_spec=self.collection.model,
+            embedder_spec=self.model_spec,
             precision=cast(Precision, self.config.precision),
         )
 
@@ -294,7 +311,7 @@ class Index:
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
         """The configured model where it made this generation, else the one that did."""
         wanted = snapshot.generation
-        if self._given is not None or wanted.model_spec == self.collection.model:
+        if self._given is not None or wanted.model_spec == self.model_spec:
             return self.embedder
         # Another spec of the same model: at another pace, or another address it is declared at.
         if self.embedder.identity.fingerprint == wanted.model_fingerprint:

@@ -81,9 +81,9 @@ def embedder_from_spec(spec: str = DEFAULT_MODEL, base: Path = Path()) -> Embedd
             of range, or that is missing (`bad-parameter`).
     """
     parsed = parse_spec(spec)
-    if parsed is None or parsed[0] not in _MODELS:
+    if parsed is None or parsed[0] not in MODELS:
         raise _unknown_model(spec)
-    kind = _MODELS[parsed[0]]
+    kind = MODELS[parsed[0]]
     values = read_settings(spec, parsed[1], kind.parameters)
     for name in kind.required:
         if not values.get(name):
@@ -133,7 +133,7 @@ def _remote(spec: str, base: Path, values: dict[str, Any]) -> Embedder:
     return RemoteEmbedder(RemoteModel(**values), paced, limits, base)
 
 
-_MODELS: Mapping[str, _Kind] = {
+MODELS: Mapping[str, _Kind] = {
     "e5-small": _Kind(_e5, {}),
     "hashing": _Kind(_hashing, {"dimensions": Whole(8, 4096), "max_tokens": Whole(8, 65_536)}),
     "onnx": _Kind(
@@ -150,7 +150,7 @@ _MODELS: Mapping[str, _Kind] = {
 
 
 def _unknown_model(spec: str) -> InputError:
-    known = ", ".join(_MODELS)
+    known = ", ".join(MODELS)
     return InputError(
         f"there is no model {spec!r}",
         kind="unknown-model",
