@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from variorum.chunking import chunker_from_spec
 from variorum.door.config import CollectionConfig, Config
 from variorum.records.errors import UnavailableError, VariorumError
 from variorum.records.protocols import Embedder
@@ -51,7 +50,7 @@ def examine(
         _python(),
         _sqlite(),
         Check("configuration", "ok", str(config.path or "none: defaults apply")),
-        _guarded("chunker", lambda: chunker_from_spec(collection.chunker).spec),
+        _guarded("chunker", lambda: collection.sound_chunker().spec),
         *(_source(config, name) for name in collection.sources),
         _guarded("store", lambda: _store(config.store)),
         _space("free space for the store", _existing(config.store)),

@@ -14,12 +14,14 @@ from variorum.door.config import (
     Config,
     SourceConfig,
     load_config,
-    source_of_path,
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
+from variorum.door.naming import source_of_path
 from variorum.door.status import Status, status
 from variorum.embedding import embedder_from_spec
+from variorum.embedding.guarded import Guarded
+from variorum.records.arguments import place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
@@ -27,7 +29,7 @@ from variorum.records.protocols import Embedder, Progress, Source
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
-from variorum.retrieval.searching import search
+from variorum.retrieval.searching import require_sound, search
 from variorum.sources import FolderSource, JsonLinesSource
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
@@ -59,18 +61,21 @@ def open_index(
     made before it is needed.
 
     Raises:
-        InputError: the configuration is not sound.
+        InputError: the configuration is not sound, or an argument is not what it should be.
         NotFoundError: `config` was named and is not there.
     """
-    base = Path(folder)
-    file = Path(config) if config else base / FILE_NAME
-    found = file if config or file.is_file() else None
-    chosen = Path(store) if store else None
+    base = Path(place("folder", folder))
+    file = base / FILE_NAME if config is None else Path(place("config", config))
+    found = file if config is not None or file.is_file() else None
+    chosen = None if store is None else Path(place("store", store))
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
-    wanted = loaded.collection(collection)
+    named = None if collection is None else words("collection", collection)
+    given = None if embedder is None else Guarded.of(embedder)
+    wanted = loaded.collection(named)
     if model is not None:
-        return Index(loaded, replace(wanted, model=model), embedder, is_model_named=True)
-    return Index(loaded, wanted, embedder)
+        chosen_model = replace(wanted, model=words("model", model))
+        return Index(loaded, chosen_model, given, is_model_named=True)
+    return Index(loaded, wanted, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +155,22 @@ class Index:
                 name to explain.
             UnavailableError: a listing broke off.
         """
-        named = DocumentName.parse(explain) if isinstance(explain, str) else explain
+        named = None if explain is None else _document(explain)
+        priced_at = None if usd_per_mtok is None else price("usd_per_mtok", usd_per_mtok)
+        switches(
+            allow_empty=allow_empty,
+            allow_shrink=allow_shrink,
+            release=release,
+            relayout=relayout,
+            reasons=reasons,
+        )
         consent = Consent(allow_empty, allow_shrink, release)
         target = self._target(source, consent, progress, relayout=relayout)
         with planned(self._store, target) as plan:
             documents = tuple(with_reasons(plan) if reasons else plan.documents())
             view = explain_document(plan, named)
-            price = self.usd_per_million_tokens if usd_per_mtok is None else usd_per_mtok
-            priced = estimate(plan, self._generations(), price)
+            usd = self.usd_per_million_tokens if priced_at is None else priced_at
+            priced = estimate(plan, self._generations(), usd)
             return PlanView(plan.report.with_run(estimate=priced), documents, *view)
 
     def sync(
@@ -184,7 +197,11 @@ class Index:
             NotFoundError: a source's root is not there.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
-        consent = Consent(allow_empty, allow_shrink, release, max_tokens)
+        switches(
+            allow_empty=allow_empty, allow_shrink=allow_shrink, release=release, relayout=relayout
+        )
+        limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
+        consent = Consent(allow_empty, allow_shrink, release, limit)
         return sync(self._store, self._target(source, consent, progress, relayout=relayout))
 
     def search(
@@ -195,20 +212,25 @@ class Index:
         as_of: int | None = None,
         path: str | None = None,
         content_type: str | None = None,
-        where: Mapping[str, str] | None = None,
+        where: Mapping[str, str | int | float | bool] | None = None,
     ) -> Answer:
         """The `k` passages nearest in meaning to `query`, in one generation, best first.
 
+        A string in `where` matches a value written like it; a number or a boolean matches its own
+        kind alone.
+
         Raises:
-            InputError: a blank query, a `k` out of range, a bad path pattern, or an unknown
-                metadata key.
+            InputError: a blank query, a `k` out of range, a bad path pattern, an unknown metadata
+                key or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
             UnsupportedError: the generation's model is not to be had here.
         """
+        require_sound(query, k)
+        within = Filter.of(path, content_type, where)
         snapshot = self._snapshot(as_of)
         embedder = self._embedder_of(snapshot)
         self._require_stored_model(embedder)
-        return search(snapshot, embedder, query, k, Filter(path, content_type, where or {}))
+        return search(snapshot, embedder, query, k, within)
 
     def show(self, citation: str | Citation) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.
@@ -217,8 +239,9 @@ class Index:
             InputError: not a citation.
             NotFoundError: no kept generation holds what it cites.
         """
-        parsed = Citation.parse(citation) if isinstance(citation, str) else citation
-        return show(self._snapshot(None), parsed)
+        if not isinstance(citation, Citation):
+            citation = Citation.parse(words("citation", citation))
+        return show(self._snapshot(None), citation)
 
     def log(self) -> list[GenerationRow]:
         """Every published generation, oldest first; empty where there is none."""
@@ -230,7 +253,7 @@ class Index:
         Raises:
             NotFoundError: one of them was never published.
         """
-        return difference(self._snapshot(old), self._snapshot(new))
+        return difference(self._snapshot(whole("old", old)), self._snapshot(whole("new", new)))
 
     def restore(self, generation: int) -> int:
         """Publish an old generation's documents as a new one, and return its number.
@@ -241,7 +264,8 @@ class Index:
             ConflictError: another writer published meanwhile.
             NotFoundError: that generation was never published.
         """
-        return restore(self._store, self.collection.tenant, self.collection.name, generation)
+        wanted = whole("generation", generation)
+        return restore(self._store, self.collection.tenant, self.collection.name, wanted)
 
     def verify(self, progress: Progress = no_progress) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
@@ -305,7 +329,7 @@ class Index:
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:
             home = self.config.path.parent if self.config.path else Path()
-            self._embedders[spec] = embedder_from_spec(spec, home)
+            self._embedders[spec] = Guarded.of(embedder_from_spec(spec, home))
         return self._embedders[spec]
 
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
@@ -326,8 +350,9 @@ class Index:
             self._probed.add(fingerprint)
 
     def _snapshot(self, as_of: int | None) -> Snapshot:
+        number = None if as_of is None else whole("as_of", as_of)
         self._store.require()
-        return self._store.snapshot(self.collection.tenant, self.collection.name, as_of)
+        return self._store.snapshot(self.collection.tenant, self.collection.name, number)
 
     def _generations(self) -> list[GenerationRow]:
         collection_id, newest = self._store.head(self.collection.tenant, self.collection.name)
@@ -339,6 +364,7 @@ class Index:
         self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
     ) -> Target:
         configs = self._chosen_sources(source)
+        self.collection.sound_chunker()
         return Target(
             tenant=self.collection.tenant,
             collection=self.collection.name,
@@ -355,9 +381,10 @@ class Index:
             if self.collection.sources:
                 return [self.config.sources[name] for name in self.collection.sources]
             return self._known_sources()
-        if str(source) in self.collection.sources:
-            return [self.config.sources[str(source)]]
-        return [self._source_at(Path(source))]
+        given = place("source", source)
+        if given in self.collection.sources:
+            return [self.config.sources[given]]
+        return [self._source_at(Path(given))]
 
     def _source_at(self, path: Path) -> SourceConfig:
         """The source whose root is `path`: a configured one, or one named after the folder."""
@@ -407,6 +434,12 @@ class Index:
             found="neither",
             remedy="run `variorum sync FOLDER`, or `variorum init`",
         )
+
+
+def _document(name: str | DocumentName) -> DocumentName:
+    if isinstance(name, DocumentName):
+        return name
+    return DocumentName.parse(words("explain", name))
 
 
 def _build(config: SourceConfig) -> Source:

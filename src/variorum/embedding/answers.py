@@ -1,9 +1,9 @@
-"""Whether an embedder's answer can be used: its shape, and each of its rows."""
+"""What an embedder's answer must be before anything is done with it."""
 
 import numpy as np
 
 from variorum.records.errors import UnavailableError
-from variorum.records.protocols import Vectors
+from variorum.records.protocols import ModelIdentity, Vectors
 
 BAD_ANSWER = "bad-embedding-answer"
 """The kind of error about an answer that is no use."""
@@ -11,16 +11,25 @@ BAD_ANSWER = "bad-embedding-answer"
 _NORM_TOLERANCE = 1e-3
 
 
-def check_shape(vectors: Vectors, count: int, dimensions: int) -> None:
-    """Refuse an answer that is not float32[count, dimensions].
+def require_sound_answer(vectors: Vectors, count: int, identity: ModelIdentity) -> None:
+    """Refuse what is not float32[count, dimensions], or has no row of unit length.
+
+    Single rows may be unusable: `faults_of_rows` finds them.
 
     Raises:
-        UnavailableError: it is another shape or type.
+        UnavailableError: it is something else.
     """
-    if vectors.shape != (count, dimensions):
-        raise bad_answer(f"float32[{count}, {dimensions}]", f"shape {vectors.shape}")
+    name = identity.name
+    wanted = f"float32[{count}, {identity.dimensions}]"
+    if not isinstance(vectors, np.ndarray):
+        raise bad_answer(name, wanted, type(vectors).__name__)
+    if vectors.shape != (count, identity.dimensions):
+        raise bad_answer(name, wanted, f"shape {vectors.shape}")
     if vectors.dtype != np.float32:
-        raise bad_answer("float32", str(vectors.dtype))
+        raise bad_answer(name, "float32", str(vectors.dtype))
+    faults = faults_of_rows(vectors)
+    if count and len(faults) == count:
+        raise bad_answer(name, "vectors of unit length", f"{faults[0]} at 0")
 
 
 def faults_of_rows(vectors: Vectors) -> dict[int, str]:
@@ -30,12 +39,12 @@ def faults_of_rows(vectors: Vectors) -> dict[int, str]:
     return {int(row): f"length {lengths[row]:.6g}" for row in np.flatnonzero(wrong)}
 
 
-def bad_answer(expected: str, found: str) -> UnavailableError:
+def bad_answer(name: str, expected: str, found: str) -> UnavailableError:
     """The error about an answer that is no use."""
     return UnavailableError(
-        f"the embedder's answer is unusable: {found} instead of {expected}",
+        f"the answer of the embedder {name!r} is unusable: {found} instead of {expected}",
         kind=BAD_ANSWER,
-        subject="embedder",
+        subject=name,
         expected=expected,
         found=found,
         remedy="check that the named model is the one that answers, then run again",

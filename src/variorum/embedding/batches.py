@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from variorum.records.errors import InputError
+from variorum.records.protocols import Embedder
 
 K = TypeVar("K")
 
@@ -40,6 +41,16 @@ class BatchLimits:
                     found=str(getattr(self, name)),
                     remedy="leave it out for the default",
                 )
+
+
+LOCAL_LIMITS = BatchLimits(max_inputs=16)
+"""Small, so that finished vectors reach the store soon, whatever ends the run."""
+
+
+def limits_of(embedder: Embedder) -> BatchLimits:
+    """The batches that an embedder asks for, or small ones."""
+    limits = getattr(embedder, "batch_limits", LOCAL_LIMITS)
+    return limits if isinstance(limits, BatchLimits) else LOCAL_LIMITS
 
 
 class Sized(NamedTuple, Generic[K]):

@@ -10,16 +10,18 @@ from typing import Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.embedding.answers import BAD_ANSWER, bad_answer, check_shape, faults_of_rows
-from variorum.embedding.batches import BatchLimits, Sized, batches
+from variorum.embedding.answers import (
+    BAD_ANSWER,
+    bad_answer,
+    faults_of_rows,
+    require_sound_answer,
+)
+from variorum.embedding.batches import BatchLimits, Sized, batches, limits_of
 from variorum.embedding.failures import BatchRefusedError
 from variorum.records.errors import BugError, InputRejectedError, UnavailableError
 from variorum.records.protocols import Embedder, Role, Vectors
 
 K = TypeVar("K")
-
-LOCAL_LIMITS = BatchLimits(max_inputs=16)
-"""Small, so that finished vectors reach the store soon, whatever ends the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,6 @@ class _Answer(Generic[K]):
     error: Exception | None
 
 
-def limits_of(embedder: Embedder) -> BatchLimits:
-    """The batches that an embedder asks for, or small ones."""
-    limits = getattr(embedder, "batch_limits", LOCAL_LIMITS)
-    return limits if isinstance(limits, BatchLimits) else LOCAL_LIMITS
-
-
 @dataclass(slots=True)
 class _Job:
     """One run over one embedder; its calls may be made from several threads at once."""
@@ -99,6 +95,10 @@ class _Job:
                 pending.append([place for place in places if place != refused])
             except BatchRefusedError as error:
                 pending.extend(_halves(error, places))
+            except UnavailableError as error:
+                if error.kind != BAD_ANSWER or len(places) > 1:
+                    raise
+                outcomes[places[0]] = self._again(batch[places[0]], error.found, sound=False)
             else:
                 self._take(batch, places, vectors, outcomes)
             pending = [group for group in pending if group]
@@ -127,9 +127,7 @@ class _Job:
         """
         try:
             vectors = self._call([one.text])
-            fault = faults_of_rows(vectors).get(0, "")
-            if not fault:
-                return Embedded(one.key, vectors[0].copy())
+            return Embedded(one.key, vectors[0].copy())
         except InputRejectedError as error:
             return _rejection(one.key, error)
         except UnavailableError as error:
@@ -137,7 +135,7 @@ class _Job:
                 raise
             fault = error.found
         if not (sound or self.count.embedded):
-            raise bad_answer("vectors of unit length", fault)
+            raise bad_answer(self.embedder.identity.name, "vectors of unit length", fault)
         reason = f"the model gives no usable vector: {fault}"
         return Rejected(one.key, reason, "a vector of unit length", fault)
 
@@ -145,7 +143,7 @@ class _Job:
         with self.lock:
             self.count.calls += 1
         vectors = self.embedder.embed(texts, self.role)
-        check_shape(vectors, len(texts), self.embedder.identity.dimensions)
+        require_sound_answer(vectors, len(texts), self.embedder.identity)
         return vectors
 
     def _record(self, outcomes: Iterable[Outcome[K]]) -> None:

@@ -143,7 +143,7 @@ class Store:
 
     def _pin(self, collection_id: int, name: str, number: int, newest: int) -> Snapshot:
         with self.connection() as connection, connection.begin():
-            rows = generations(connection, collection_id, number)
+            rows = generations(connection, collection_id, number) if 1 <= number <= newest else []
         if not rows:
             raise NotFoundError(
                 f"collection {name!r} has no generation {number}",
