@@ -22,7 +22,7 @@ from variorum.records.errors import (
 )
 from variorum.store.schema import metadata
 
-FORMAT = "0001"
+FORMAT = "0002"
 """Newest format this version reads and writes: the head of the migrations."""
 
 BUSY_TIMEOUT_MS = 10_000

@@ -14,11 +14,13 @@ from sqlalchemy import (
     update,
 )
 
+from variorum.records.costs import DocumentCost
 from variorum.records.errors import ConflictError
 from variorum.records.layout import Recipe
 from variorum.records.protocols import ModelIdentity
 from variorum.store import schema
 from variorum.store.conflict import insert_ignoring
+from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
 from variorum.store.staged import staged_chunk, staged_document
 from variorum.store.staging import Staging
@@ -49,6 +51,7 @@ class Publication:
     recipe_id: int
     report: Mapping[str, object]
     sources: Mapping[str, str]
+    costs: Sequence[DocumentCost] = ()
 
 
 def publish(staging: Staging, publication: Publication) -> int:
@@ -68,6 +71,13 @@ def publish(staging: Staging, publication: Publication) -> int:
         _close_rows(connection, number)
         _open_rows(connection, publication, number)
         record_sources(connection, publication)
+        record_costs(
+            connection,
+            publication.collection_id,
+            number,
+            publication.created_at,
+            publication.costs,
+        )
     return number
 
 

@@ -18,6 +18,7 @@ from variorum.store.publish import (
 from variorum.store.staging import StagedInput
 from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
+from variorum.sync.costing import document_costs
 from variorum.sync.planning import Plan, planned
 from variorum.sync.probing import keep_or_compare
 from variorum.sync.target import Target
@@ -91,6 +92,7 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         recipe_id=recipe_id,
         report={**run.report().as_fields(), "skipped": []},
         sources=plan.target.roots,
+        costs=document_costs(plan, run.embed_s),
     )
     number = publish(plan.staging, publication)
     return run.report(number)
