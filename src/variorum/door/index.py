@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import cast
 
 from variorum.chunking import chunker_from_spec
+from variorum.door import money
 from variorum.door.config import (
     FILE_NAME,
     CollectionConfig,
@@ -21,6 +22,9 @@ from variorum.door.naming import source_of_path
 from variorum.door.status import Status, status
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
+from variorum.ledger.alerts import Alert
+from variorum.ledger.measures import By
+from variorum.ledger.report import CostReport
 from variorum.records.arguments import place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
@@ -36,7 +40,7 @@ from variorum.store.history import Difference, difference
 from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
-from variorum.sync.execution import sync
+from variorum.sync.execution import sync, utc_now
 from variorum.sync.planning import planned
 from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
@@ -283,6 +287,30 @@ class Index:
             NotFoundError: nothing was published yet.
         """
         return status(self._store, self._snapshot(None))
+
+    def cost(
+        self, by: By | None = None, *, usd_per_million_tokens: float | None = None
+    ) -> CostReport:
+        """What every publish so far cost, also by document, source, day or generation.
+
+        Linear in the publishes' documents. The price is the configured one by default.
+
+        Raises:
+            NotFoundError: nothing was published yet.
+        """
+        price = usd_per_million_tokens
+        price = self.usd_per_million_tokens if price is None else price
+        lines = self.config.thresholds
+        return money.cost(self._store, self._snapshot(None), utc_now(), by, lines, price)
+
+    def alerts(self) -> list[Alert]:
+        """Where updates cost far more than their edits; empty where they do not.
+
+        Raises:
+            NotFoundError: nothing was published yet.
+        """
+        lines = self.config.thresholds
+        return money.alerts(self._store, self._snapshot(None), utc_now(), lines)
 
     def doctor(self) -> list[Check]:
         """What is missing or wrong on this machine for this index."""

@@ -17,7 +17,7 @@ from variorum.ledger.measures import (
     totals,
     updates_of,
 )
-from variorum.ledger.thresholds import Thresholds
+from variorum.ledger.thresholds import DEFAULTS, Thresholds
 from variorum.records.costs import CostEntry, UnpublishedCost
 
 
@@ -79,7 +79,7 @@ def cost_report(
     now: datetime,
     *,
     by: By | None = None,
-    lines: Thresholds = Thresholds(),
+    lines: Thresholds = DEFAULTS,
     usd_per_million_tokens: float | None = None,
 ) -> CostReport:
     """Sum the ledger up. Linear in its entries."""

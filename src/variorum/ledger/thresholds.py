@@ -27,3 +27,6 @@ class Thresholds:
     gap_updates: int = 5
     gap_factor: float = 3.0
     window_days: int = 30
+
+
+DEFAULTS = Thresholds()

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from variorum.records.costs import CostEntry, DocumentCost, Event, UnpublishedCost
 from variorum.records.names import DocumentName
 from variorum.store.engine import write_transaction
-from variorum.store.schema import document, metadata
+from variorum.store.schema import chunk, document, manifest, metadata, vector
 
 _COUNTS = (
     "embedded_inputs",
@@ -126,6 +126,25 @@ def read_costs(connection: Connection, collection_id: int) -> list[CostEntry]:
         CostEntry(number, at, DocumentCost(DocumentName(source, path), Event(event), *rest))
         for number, at, source, path, event, *rest in connection.execute(query)
     ]
+
+
+def maintained_documents(connection: Connection, collection_id: int) -> list[DocumentName]:
+    """The documents of the newest generation whose every chunk has an input with a vector."""
+    without = (
+        select(chunk.c.input_id)
+        .outerjoin(vector, vector.c.input_id == chunk.c.input_id)
+        .where(chunk.c.layout_id == manifest.c.layout_id, vector.c.input_id.is_(None))
+    )
+    query = (
+        select(document.c.source, document.c.path)
+        .join(manifest, manifest.c.document_id == document.c.id)
+        .where(
+            manifest.c.collection_id == collection_id,
+            manifest.c.to_generation.is_(None),
+            ~without.exists(),
+        )
+    )
+    return [DocumentName(source, path) for source, path in connection.execute(query)]
 
 
 def read_unpublished(connection: Connection, collection_id: int) -> list[UnpublishedCost]:

@@ -21,6 +21,7 @@ from variorum.store.vectors import NewVector, record_vectors
 from variorum.sync.costing import document_costs
 from variorum.sync.planning import Plan, planned
 from variorum.sync.probing import keep_or_compare
+from variorum.sync.spending import NOTHING_TO_PUBLISH, note, noted
 from variorum.sync.target import Target
 
 FLUSH_ITEMS = 256
@@ -78,24 +79,30 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         connection, settings.recipe, settings.embedder.identity, settings.embedder_spec
     )
     run = _Run(plan, model_id)
-    run.embed()
-    if plan.report.changes_nothing:
-        _release(plan)
-        return run.report()
-    collection_id = register_collection(connection, plan.target.tenant, plan.target.collection)
+    now = clock()
+    with noted(plan, run, now):
+        run.embed()
+        if not plan.report.changes_nothing:
+            return run.report(_publish(plan, run, recipe_id, now))
+    note(plan, run, now, NOTHING_TO_PUBLISH)
+    _release(plan)
+    return run.report()
+
+
+def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
+    connection = plan.staging.connection
     publication = Publication(
-        collection_id=collection_id,
+        collection_id=register_collection(connection, plan.target.tenant, plan.target.collection),
         parent=plan.parent,
         kind="sync",
-        created_at=clock().isoformat(timespec="milliseconds"),
-        model_id=model_id,
+        created_at=now.isoformat(timespec="milliseconds"),
+        model_id=run.model_id,
         recipe_id=recipe_id,
         report={**run.report().as_fields(), "skipped": []},
         sources=plan.target.roots,
         costs=document_costs(plan, run.embed_s),
     )
-    number = publish(plan.staging, publication)
-    return run.report(number)
+    return publish(plan.staging, publication)
 
 
 def _with_what_is_kept(error: UnavailableError, count: CallCount, total: int) -> UnavailableError:
@@ -141,6 +148,7 @@ class _Run:
     model_id: int
     count: CallCount = field(default_factory=CallCount)
     embed_s: float = 0.0
+    done_inputs: int = 0
     done_tokens: int = 0
     finished: list[NewVector] = field(default_factory=list)
     flushed_at: float = 0.0
@@ -175,6 +183,7 @@ class _Run:
         return embed_in_order(embedder, inputs, count=self.count, tokens=lambda one: one.tokens)
 
     def _keep(self, outcome: Embedded[StagedInput]) -> None:
+        self.done_inputs += 1
         self.done_tokens += outcome.key.tokens
         self.finished.append(NewVector(outcome.key.key, outcome.key.tokens, outcome.vector))
         now = perf_counter()
