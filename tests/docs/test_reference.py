@@ -1,6 +1,7 @@
 """What the reference does not name fails here, and what it names must exist."""
 
 import ast
+import dataclasses
 import inspect
 import re
 from pathlib import Path
@@ -14,6 +15,8 @@ from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, 
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
 from variorum.embedding.registry import MODELS, embedder_from_spec
+from variorum.ledger.alerts import NAMES as ALERTS
+from variorum.ledger.thresholds import Thresholds
 from variorum.records import errors
 from variorum.sources import DEFAULT_INCLUDE, SKIP_REASONS
 from variorum.sources.naming import KNOWN, content_type_of
@@ -95,7 +98,12 @@ def test_the_exit_codes_are_exactly_those_of_the_errors() -> None:
         and issubclass(one, errors.VariorumError)
         and one not in (errors.VariorumError, errors.InputRejectedError)
     }
-    assert documented == classes | {(0, ""), (errors.EXIT_HELD, ""), (INTERRUPTED, "")}
+    assert documented == classes | {
+        (0, ""),
+        (errors.EXIT_HELD, ""),
+        (errors.EXIT_ALERTS, ""),
+        (INTERRUPTED, ""),
+    }
     help_text = re.findall(r"\d+", command_line.epilog or "")
     assert sorted(map(int, help_text)) == sorted(code for code, _ in documented)
 
@@ -123,6 +131,7 @@ def settings_in_code() -> set[str]:
             prefix = prefixes.get(owner) or prefixes.get(function.name)
             if prefix and isinstance(call.args[0], ast.Constant):
                 found.add(f"{prefix}.{call.args[0].value}")
+    found |= {f"ledger.{one.name}" for one in dataclasses.fields(Thresholds)}
     return found | {"chunking.heading_depth", "collections.NAME.heading_depth"}
 
 
@@ -146,6 +155,20 @@ def test_the_documented_defaults_are_those_of_the_code() -> None:
     assert int(rows["sources.NAME.max_bytes"]) == defaults["max_bytes"]
     plain = {one.name: one.default for one in collection.__dataclass_fields__.values()}
     assert rows["chunking.planner"] == str(plain["planner"]).lower()
+
+
+def test_the_lines_of_the_ledger_are_documented_with_their_defaults() -> None:
+    rows = dict(
+        re.findall(r"^\| `ledger\.(\w+)` \| `([\d.]+)` \|", REFERENCE.read_text(), re.MULTILINE)
+    )
+    assert {name: float(value) for name, value in rows.items()} == dataclasses.asdict(Thresholds())
+
+
+def test_every_alert_is_documented() -> None:
+    rows = re.findall(
+        r"^\| `([A-Z][\w-]+)` \|", section(REFERENCE, "### variorum alerts"), re.MULTILINE
+    )
+    assert rows == list(ALERTS)
 
 
 def test_skip_reasons_and_default_globs_are_documented() -> None:

@@ -20,6 +20,7 @@ from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
 from variorum.door.naming import source_of_path
 from variorum.door.status import Status, status
+from variorum.door.tracing import traced
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
 from variorum.ledger.alerts import Alert
@@ -170,7 +171,11 @@ class Index:
         )
         consent = Consent(allow_empty, allow_shrink, release)
         target = self._target(source, consent, progress, relayout=relayout)
-        with planned(self._store, target) as plan:
+        with (
+            traced("plan", collection=target.collection) as span,
+            planned(self._store, target) as plan,
+        ):
+            span.note(embed_inputs=plan.report.inputs.embed, embed_tokens=plan.report.tokens.embed)
             documents = tuple(with_reasons(plan) if reasons else plan.documents())
             view = explain_document(plan, named)
             usd = self.usd_per_million_tokens if priced_at is None else priced_at
@@ -206,7 +211,17 @@ class Index:
         )
         limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
         consent = Consent(allow_empty, allow_shrink, release, limit)
-        return sync(self._store, self._target(source, consent, progress, relayout=relayout))
+        with traced("sync", collection=self.collection.name) as span:
+            target = self._target(source, consent, progress, relayout=relayout)
+            report = sync(self._store, target)
+            span.note(
+                generation=report.generation,
+                embedded_tokens=report.tokens.embed,
+                embedder_calls=report.embedder_calls,
+                embed_s=report.embed_s,
+                held=report.documents.held,
+            )
+            return report
 
     def search(
         self,
@@ -231,10 +246,13 @@ class Index:
         """
         require_sound(query, k)
         within = Filter.of(path, content_type, where)
-        snapshot = self._snapshot(as_of)
-        embedder = self._embedder_of(snapshot)
-        self._require_stored_model(embedder)
-        return search(snapshot, embedder, query, k, within)
+        with traced("search", collection=self.collection.name, k=k) as span:
+            snapshot = self._snapshot(as_of)
+            embedder = self._embedder_of(snapshot)
+            self._require_stored_model(embedder)
+            answer = search(snapshot, embedder, query, k, within)
+            span.note(generation=answer.generation, hits=len(answer.hits))
+            return answer
 
     def show(self, citation: str | Citation) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.

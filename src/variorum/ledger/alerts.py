@@ -16,9 +16,6 @@ from variorum.ledger.measures import (
 from variorum.ledger.thresholds import Thresholds
 from variorum.records.costs import CostEntry
 
-EXIT_ALERTS = 10
-"""Exit code of `variorum alerts` where there is one."""
-
 PRIORITY = "P3"
 FULL_REPROCESSING = "Full-Reprocessing-On-Small-Edit"
 COST_OUTLIER = "High-Churn-Document-Cost-Outlier"

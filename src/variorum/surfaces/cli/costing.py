@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
-from variorum.ledger.alerts import EXIT_ALERTS, Alert
+from variorum.ledger.alerts import Alert
 from variorum.ledger.exposition import write_metrics
 from variorum.ledger.measures import Totals
 from variorum.ledger.report import CostReport
 from variorum.ledger.thresholds import Thresholds
+from variorum.records.errors import EXIT_ALERTS
 from variorum.surfaces.cli.options import Common, common_options
 from variorum.surfaces.cli.output import console, counted, percent, print_json
 
