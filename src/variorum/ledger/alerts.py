@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from variorum.ledger.measures import (
+    YEAR_DAYS,
     annual_tokens,
     by_document,
     coverage,
@@ -115,6 +116,8 @@ def _gap(
 def _outlier(
     name: str, own: Sequence[CostEntry], now: datetime, lines: Thresholds
 ) -> Iterator[Alert]:
+    if len(since(updates_of(own), now, YEAR_DAYS)) < lines.frequent_updates:
+        return
     once, annual = ingest_tokens(own), annual_tokens(own, now)
     if once and annual > lines.churn_factor * once:
         yield Alert(
