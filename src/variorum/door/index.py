@@ -20,6 +20,7 @@ from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
 from variorum.door.naming import source_of_path
 from variorum.door.status import Status, status
+from variorum.door.telling import telling_damage
 from variorum.door.tracing import traced
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
@@ -134,6 +135,7 @@ class Index:
         """Release the store. The index can be used again; it opens anew."""
         self._store.close()
 
+    @telling_damage
     def plan(
         self,
         source: str | Path | None = None,
@@ -182,6 +184,7 @@ class Index:
             priced = estimate(plan, self._generations(), usd)
             return PlanView(plan.report.with_run(estimate=priced), documents, *view)
 
+    @telling_damage
     def sync(
         self,
         source: str | Path | None = None,
@@ -223,6 +226,7 @@ class Index:
             )
             return report
 
+    @telling_damage
     def search(
         self,
         query: str,
@@ -254,6 +258,7 @@ class Index:
             span.note(generation=answer.generation, hits=len(answer.hits))
             return answer
 
+    @telling_damage
     def show(self, citation: str | Citation) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.
 
@@ -265,10 +270,12 @@ class Index:
             citation = Citation.parse(words("citation", citation))
         return show(self._snapshot(None), citation)
 
+    @telling_damage
     def log(self) -> list[GenerationRow]:
         """Every published generation, oldest first; empty where there is none."""
         return self._generations()
 
+    @telling_damage
     def diff(self, old: int, new: int) -> Difference:
         """What changed between two generations, document by document.
 
@@ -277,6 +284,7 @@ class Index:
         """
         return difference(self._snapshot(whole("old", old)), self._snapshot(whole("new", new)))
 
+    @telling_damage
     def restore(self, generation: int) -> int:
         """Publish an old generation's documents as a new one, and return its number.
 
@@ -298,6 +306,7 @@ class Index:
         self._store.require()
         return verify(self._store, progress)
 
+    @telling_damage
     def status(self) -> Status:
         """What is published, how large it is, and under which settings.
 
@@ -306,6 +315,7 @@ class Index:
         """
         return status(self._store, self._snapshot(None))
 
+    @telling_damage
     def cost(
         self, by: By | None = None, *, usd_per_million_tokens: float | None = None
     ) -> CostReport:
@@ -321,6 +331,7 @@ class Index:
         lines = self.config.thresholds
         return money.cost(self._store, self._snapshot(None), utc_now(), by, lines, price)
 
+    @telling_damage
     def alerts(self) -> list[Alert]:
         """Where updates cost far more than their edits; empty where they do not.
 

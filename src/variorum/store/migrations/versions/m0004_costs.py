@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0004"
+down_revision = "0002"
 
 COUNTS = (
     "embedded_inputs",
@@ -27,7 +27,8 @@ def upgrade() -> None:
         sa.Column("created_at", sa.String, nullable=False),
         sa.Column("event", sa.String, nullable=False),
         *(sa.Column(name, sa.Integer, nullable=False) for name in COUNTS),
-        sa.Column("embed_s", sa.Float, nullable=False),
+        sa.Column("embed_us", sa.Integer, nullable=False),
+        sa.Column("seal", sa.Integer, nullable=False, server_default="0"),
     )
     op.create_table(
         "unpublished",
@@ -36,6 +37,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.String, nullable=False),
         sa.Column("inputs", sa.Integer, nullable=False),
         sa.Column("tokens", sa.Integer, nullable=False),
-        sa.Column("embed_s", sa.Float, nullable=False),
+        sa.Column("embed_us", sa.Integer, nullable=False),
         sa.Column("kind", sa.String, nullable=False),
+        sa.Column("seal", sa.Integer, nullable=False, server_default="0"),
     )
