@@ -9,6 +9,7 @@ import click
 import pytest
 
 import variorum
+from command_tree import leaves, named
 from json_shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
 from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
@@ -20,7 +21,7 @@ from variorum.sources.naming import KNOWN, content_type_of
 from variorum.surfaces.cli.app import INTERRUPTED
 from variorum.surfaces.cli.app import variorum as command_line
 
-COMMANDS = command_line.commands
+COMMANDS = leaves(command_line)
 SHARED = {"as_json", "store", "config", "collection", "quiet"}
 LIMIT_OF_NAMES = 25
 
@@ -47,8 +48,8 @@ def test_every_command_and_option_is_documented_and_every_documented_one_exists(
 
 
 def test_every_section_about_a_command_has_its_command() -> None:
-    named = re.findall(r"^### variorum (\S+)$", REFERENCE.read_text(), re.MULTILINE)
-    assert sorted(named) == sorted(COMMANDS)
+    sections = re.findall(r"^### variorum (.+)$", REFERENCE.read_text(), re.MULTILINE)
+    assert sorted(sections) == sorted(COMMANDS)
 
 
 def test_the_shared_options_are_documented() -> None:
@@ -194,9 +195,9 @@ def test_every_command_line_on_a_page_names_what_exists(page: Path) -> None:
             continue
         if words[1].startswith("-"):
             continue
-        command = COMMANDS[words[1]]
-        flags = {flag for option in command.params for flag in option.opts} | {"--help"}
-        used = {word for word in words[2:] if re.fullmatch(r"--[a-z-]+|-[a-z]", word)}
+        name, rest = named(COMMANDS, words[1:])
+        flags = {flag for option in COMMANDS[name].params for flag in option.opts} | {"--help"}
+        used = {word for word in rest if re.fullmatch(r"--[a-z-]+|-[a-z]", word)}
         assert used <= flags, line
 
 

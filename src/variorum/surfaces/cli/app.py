@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from variorum.records.errors import BugError, InputError, VariorumError
-from variorum.surfaces.cli import chunking, demo, reading, setting_up, syncing
+from variorum.surfaces.cli import chunking, demo, lab, reading, setting_up, syncing
 from variorum.surfaces.cli.output import print_error
 
 INTERRUPTED = 130
@@ -34,6 +34,7 @@ for command in (
     *reading.COMMANDS,
     *chunking.COMMANDS,
     *demo.COMMANDS,
+    *lab.COMMANDS,
 ):
     variorum.add_command(command)
 
