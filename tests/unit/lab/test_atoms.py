@@ -34,7 +34,9 @@ def test_the_longest_common_run_is_the_earliest_of_the_longest(
 ) -> None:
     numbers = [np.array([ord(one) for one in side], dtype=np.int64) for side in (before, after)]
     found = SequenceMatcher(None, before, after, autojunk=False).find_longest_match()
-    assert longest_common_run(*numbers) == ((found.a, found.b, found.size) if found.size else (0, 0, 0))
+    assert longest_common_run(*numbers) == (
+        (found.a, found.b, found.size) if found.size else (0, 0, 0)
+    )
 
 
 @given(words, words)
@@ -66,9 +68,7 @@ CONTRACTS = [
 
 
 @pytest.mark.parametrize(("old", "new", "removed", "added", "fraction"), CONTRACTS)
-def test_an_edit_by_hand(
-    old: str, new: str, removed: int, added: int, fraction: Fraction
-) -> None:
+def test_an_edit_by_hand(old: str, new: str, removed: int, added: int, fraction: Fraction) -> None:
     found = edit(old, new)
     assert (found.removed, found.added, found.fraction) == (removed, added, fraction)
 
