@@ -26,7 +26,8 @@ class Step:
     """The counts of one revision. `kept`, `text` and `edited` are tokens of the text itself.
 
     `inputs` are distinct; `recomputed_inputs` those not among the previous version's; `verbatim`
-    the tokens of recomputed inputs whose whole text stands in the old version.
+    the tokens of recomputed inputs whose whole text stands in the old version. `kept` is None where
+    old chunks overlap: no bound follows from the ones that do not.
     """
 
     total: int
@@ -35,7 +36,7 @@ class Step:
     verbatim: int
     edited_inside: int
     edited: int
-    kept: int
+    kept: int | None
     text: int
     chunks: int
     inputs: int
@@ -52,14 +53,16 @@ class Step:
         return Fraction(self.unseen, max(1, self.total))
 
     @property
-    def floor(self) -> Fraction:
+    def floor(self) -> Fraction | None:
         """The share of the text in no intact old chunk, whatever the new layout."""
+        if self.kept is None:
+            return None
         return 1 - Fraction(self.kept, self.text) if self.text else Fraction(0)
 
     @property
-    def excess_over_floor(self) -> Fraction:
-        """Recompute fraction less the floor."""
-        return self.recompute_fraction - self.floor
+    def excess_over_floor(self) -> Fraction | None:
+        """Recompute fraction less the floor, where there is one."""
+        return None if self.floor is None else self.recompute_fraction - self.floor
 
     @property
     def waste_ratio(self) -> Fraction | None:
@@ -81,7 +84,7 @@ class Step:
         """Distinct inputs for each thousand tokens of the text."""
         return Fraction(1000 * self.inputs, max(1, self.text))
 
-    def as_fields(self) -> dict[str, int]:
+    def as_fields(self) -> dict[str, int | None]:
         """The counts as JSON fields."""
         return asdict(self)
 
@@ -104,7 +107,7 @@ def step(
         verbatim=sum(cost[one] for one in fresh if one in old.version.text),
         edited_inside=sum(_inside(span, edited) for span in _first_spans(new, set(fresh))),
         edited=len(edited),
-        kept=kept_tokens(old.contents(), new.version),
+        kept=None if old.overlaps else kept_tokens(old.contents(), new.version),
         text=new.version.tokens.total,
         chunks=len(new.inputs),
         inputs=len(inputs),

@@ -3,10 +3,10 @@
 A file holds one JSON object a line, gzip-compressed where its name ends in `.gz`. Three shapes are
 told apart by their keys and never averaged together:
 
-- `pair`: `id`, `repo`, `lang`, `path`, `old_path`, `old_text`, `new_text`, `old_sha256`,
+- `pairs`: `id`, `repo`, `lang`, `path`, `old_path`, `old_text`, `new_text`, `old_sha256`,
   `new_sha256`; optional `band`, `cohort`.
-- `chain`: `id`, `repo`, `lang`, `path`, `revisions` of `text`, `sha256` and optional `path`, oldest
-  first; optional `cohort`.
+- `chains`: `id`, `repo`, `lang`, `path`, `revisions` of `text`, `sha256` and optional `path`, the
+  oldest first; optional `cohort`.
 - `sentences`: one row a sentence, `id`, `version` and `text`, as extracted from papers without
   paragraph boundaries. The sentences of a version are joined by a blank; versions are ordered as
   numbers where they are numbers.
@@ -24,7 +24,7 @@ from variorum.lab.record import text_sha256
 from variorum.records.errors import InputError, NotFoundError
 from variorum.sources.naming import content_type_of
 
-Shape = Literal["pair", "chain", "sentences"]
+Shape = Literal["pairs", "chains", "sentences"]
 COHORTS = ("primary", "diagnostic", "calibration")
 
 
@@ -111,7 +111,7 @@ def _histories(path: Path, records: Iterable[tuple[int, Mapping[str, Any]]]) -> 
             elif "revisions" in record:
                 yield _chain(record)
             else:
-                sentences.append({key: record[key] for key in ("id", "version", "text")} | record)
+                sentences.append(_sentence(record))
         except (KeyError, TypeError, ValueError) as error:
             _refuse(path, number, f"{type(error).__name__}: {error}")
     yield from _papers(sentences)
@@ -120,7 +120,7 @@ def _histories(path: Path, records: Iterable[tuple[int, Mapping[str, Any]]]) -> 
 def _pair(record: Mapping[str, Any]) -> History:
     old = _revised(record["old_text"], record["old_path"], record.get("old_sha256"))
     new = _revised(record["new_text"], record["path"], record.get("new_sha256"))
-    return _history(record, "pair", (old, new))
+    return _history(record, "pairs", (old, new))
 
 
 def _chain(record: Mapping[str, Any]) -> History:
@@ -130,7 +130,7 @@ def _chain(record: Mapping[str, Any]) -> History:
     )
     if not revisions:
         raise ValueError("a chain without revisions")
-    return _history(record, "chain", revisions)
+    return _history(record, "chains", revisions)
 
 
 def _history(record: Mapping[str, Any], shape: Shape, revisions: tuple[Revised, ...]) -> History:
@@ -165,6 +165,14 @@ def _papers(rows: Sequence[Mapping[str, Any]]) -> Iterator[History]:
         texts = [" ".join(versions[key]) for key in sorted(versions, key=_version_order)]
         revisions = tuple(Revised(text, "text/plain") for text in texts)
         yield History(name, name, languages[name], "sentences", COHORTS[0], revisions)
+
+
+def _sentence(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row itself, which has every key that it needs."""
+    missing = [key for key in ("id", "version", "text") if key not in record]
+    if missing:
+        raise KeyError(f"neither old_text nor revisions, and no {', '.join(missing)}")
+    return record
 
 
 def _version_order(version: str) -> tuple[int, str]:

@@ -7,6 +7,7 @@ A subject is written as its spec: `recursive(max_tokens=400)`, `anchored+planner
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NoReturn, Protocol
 
 from variorum.chunking import chunker_from_spec, lay_out
@@ -47,6 +48,11 @@ class Cut:
     spans: Sequence[Span]
     inputs: Sequence[str]
     layout: Layout | None = None
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether a chunk begins before the one before it ends."""
+        return any(right.start < left.end for left, right in pairwise(self.spans))
 
     def contents(self) -> list[str]:
         """The characters of each chunk without its outer blanks."""
@@ -171,6 +177,21 @@ def subject(spec: str) -> Subject:
     if name in CHUNKERS:
         return _ours(spec.partition("+")[0], planner=bool(match[3]))
     return _other(name, match[2] or "", planner=bool(match[3]))
+
+
+def short(spec: str) -> str:
+    """A spec without the settings that are the defaults, its largest size apart.
+
+    >>> short("recursive(max_tokens=400, rules=paper, terminators=spaced)")
+    'recursive(max_tokens=400, terminators=spaced)'
+    """
+    name, _, rest = spec.partition("(")
+    printed, _, tail = rest.partition(")")
+    usual = subject(name).spec.partition("(")[2].rstrip(")").split(", ")
+    kept = ", ".join(
+        one for one in printed.split(", ") if one not in usual or one.startswith("max_")
+    )
+    return f"{name}({kept}){tail}" if kept else f"{name}{tail}"
 
 
 def subjects(specs: Sequence[str]) -> list[Subject]:

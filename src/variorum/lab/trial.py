@@ -118,7 +118,7 @@ class Measured:
         }
 
 
-def _values(record: Any) -> list[int]:
+def _values(record: Any) -> list[int | None]:
     return [getattr(record, name) for name in record.__dataclass_fields__]
 
 
@@ -206,7 +206,7 @@ class Trial:
     def _edits(
         self, history: History, versions: Sequence[Version]
     ) -> tuple[tuple[EditCounts, ...], list[NDArray[np.int64]]]:
-        strip = history.shape == "chain"
+        strip = history.shape == "chains"
         counts, places = [], []
         for old, new in pairwise(versions):
             found = edit(old.text, new.text, strip=strip)

@@ -2,10 +2,15 @@
 
 import click
 
+from variorum.surfaces.cli import lab_recompute
+
 
 @click.group()
 def lab() -> None:
     """Measure what chunkers cost at every edit, and what they find."""
 
+
+for _command in lab_recompute.COMMANDS:
+    lab.add_command(_command)
 
 COMMANDS = (lab,)
