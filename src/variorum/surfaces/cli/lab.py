@@ -2,7 +2,7 @@
 
 import click
 
-from variorum.surfaces.cli import lab_recompute, lab_replay
+from variorum.surfaces.cli import lab_recompute, lab_replay, lab_studies
 
 
 @click.group()
@@ -10,7 +10,7 @@ def lab() -> None:
     """Measure what chunkers cost at every edit, and what they find."""
 
 
-for _command in (*lab_recompute.COMMANDS, *lab_replay.COMMANDS):
+for _command in (*lab_recompute.COMMANDS, *lab_replay.COMMANDS, *lab_studies.COMMANDS):
     lab.add_command(_command)
 
 COMMANDS = (lab,)

@@ -15,6 +15,9 @@ from variorum.surfaces.cli.options import Common
 from variorum.surfaces.cli.output import console
 
 F = TypeVar("F", bound=Callable[..., Any])
+_NAME_WIDTH = 34
+_FILE_WIDTH = 120
+"""Columns of a table where the output is no terminal."""
 
 
 def lab_options(command: F) -> F:
@@ -131,10 +134,19 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     """A table for people, with its lines unbroken where the terminal is wide enough."""
     shown = Printed(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, column in enumerate(columns):
-        shown.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+        named = number == 0 or column in ("chunker", "setting")
+        widest = min(_NAME_WIDTH, max((len(row[number]) for row in rows), default=0))
+        shown.add_column(
+            column,
+            justify="left" if named else "right",
+            overflow="fold",
+            min_width=widest if named else None,
+        )
     for row in rows:
         shown.add_row(*row)
     out = console()
+    if not out.is_terminal:
+        out.width = max(out.width, _FILE_WIDTH)
     out.print(shown)
     out.print("")
 
