@@ -2,7 +2,7 @@
 
 import click
 
-from variorum.surfaces.cli import lab_recall
+from variorum.surfaces.cli import lab_recall, lab_recompute
 
 
 @click.group()
@@ -10,7 +10,7 @@ def lab() -> None:
     """Measure what chunkers cost at every edit, and what they find."""
 
 
-for command in (*lab_recall.COMMANDS,):
-    lab.add_command(command)
+for _command in (*lab_recompute.COMMANDS, *lab_recall.COMMANDS):
+    lab.add_command(_command)
 
 COMMANDS = (lab,)
