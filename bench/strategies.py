@@ -16,16 +16,16 @@ from statistics import median
 from time import process_time
 
 from bench.revisions import RememberingSizer, Version, model_sizer
-from bench.splitters import SPLITTERS, installed_versions
+from bench.splitters import installed_versions
 from bench.study import SHARED, Result, Study, Table
 from bench.subjects import SIZES, Cut, Family, Ours, Peer, families, tuned
-from variorum.chunking import lay_out
+from variorum.chunking import Embed, lay_out
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.e5.cache import cache_root
 from variorum.lab.measure import Measure, measure
 from variorum.lab.questions import Dataset, Reading, load_questions
 from variorum.lab.recall.cuts import Sentences, cuts
-from variorum.lab.recall.cutters import cutter_of, cutter_of_ranges, recipe_of
+from variorum.lab.recall.cutters import cutter_of, recipe_of
 from variorum.lab.recall.study import Trial, measured
 from variorum.lab.recall.summary import Mean, control_of, mean_of
 from variorum.lab.recall.units import Cutter, Units, cut
@@ -49,7 +49,12 @@ MEASURES = (
     measure("intact_span_coverage"),
     measure("fragmentation"),
 )
-PEERS = ("semantic-text-splitter Markdown", "LangChain Recursive", "semchunk", "Chonkie Recursive")
+PEERS = {
+    "semantic-text-splitter Markdown": "semantic-text-splitter-markdown",
+    "LangChain Recursive": "langchain-recursive",
+    "semchunk": "semchunk",
+    "Chonkie Recursive": "chonkie-recursive",
+}
 _TIMES = 3
 
 
@@ -155,22 +160,23 @@ def _rows(
             continue
         parameter, mean = tuned(family, size, versions, sizer)
         subject = family.at(parameter)
-        cutter = _cutter(subject, sizer)
+        cutter = _cutter(subject, vectors().vectors)
         figures: dict[str, object] = {}
         count = 0
         for dataset, found in zip(sets, sentences, strict=True):
             units = cut(dataset.readings, cutter, sizer.tokenizer)
             count += len(units.units)
             figures[dataset.name] = _figures(dataset, units, found)
-        figures["tokens_per_cpu_second"] = _speed(subject, sizer)
+        figures["tokens_per_cpu_second"] = _speed(subject)
         print(f"  {size}: {family.name}, {subject.spec}, {vectors().embedded} embedded", flush=True)
         yield Row(family.name, subject.spec, mean, count, figures)
 
 
-def _cutter(subject: Ours | Peer | Meaning, sizer: RememberingSizer) -> Cutter:
+def _cutter(subject: Ours | Peer | Meaning, embed: Embed) -> Cutter:
+    spec = subject.spec
     if isinstance(subject, Peer):
-        return cutter_of_ranges(SPLITTERS[subject.name](subject.size, sizer.tokenizer))
-    return cutter_of(subject.spec, vectors().embedder, vectors().vectors)
+        spec = f"{PEERS[subject.name]}(max_tokens={subject.size})"
+    return cutter_of(spec, vectors().embedder, embed)
 
 
 def _figures(dataset: Dataset, units: Units, sentences: Sentences) -> dict[str, object]:
@@ -217,15 +223,11 @@ def _timed_readings() -> tuple[Reading, ...]:
     return (*speech, *chinese[:10])
 
 
-def _speed(subject: Ours | Peer | Meaning, sizer: RememberingSizer) -> float:
+def _speed(subject: Ours | Peer | Meaning) -> float:
     """Tokens a CPU second of parsing, cutting and counting; windows are embedded anew each time."""
     embedder = vectors().embedder
     readings = _timed_readings()
-    cutter: Cutter
-    if isinstance(subject, Peer):
-        cutter = cutter_of_ranges(SPLITTERS[subject.name](subject.size, embedder.tokenizer))
-    else:
-        cutter = cutter_of(subject.spec, embedder, embedder.embed)
+    cutter = _cutter(subject, embedder.embed)
     tokens = sum(embedder.tokenizer.count_many([one.characters for one in readings]))
     times = 1 if isinstance(subject, Meaning) else _TIMES
     return tokens / median(_seconds(cutter, readings) for _ in range(times))

@@ -20,11 +20,11 @@ DEFAULT_RANK = 10
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A chunker under a name; `recipe` is the fingerprint of its recipe, empty for a peer's."""
+    """A chunker under its canonical spec; `recipe` says which rules and versions made its cuts."""
 
     name: str
     cutter: Cutter
-    recipe: str = ""
+    recipe: str
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,17 @@
 """`lab recall`: what chunkers find, on questions with evidence."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from variorum.door.index import Index
+from variorum.embedding import embedder_from_spec
 from variorum.embedding.e5.cache import cache_root
 from variorum.lab.measure import Measure
 from variorum.lab.questions import Dataset, load_questions
-from variorum.lab.recall.cutters import cutter_of, recipe_of
+from variorum.lab.recall.cutters import canonical, cutter_of, recipe_text
 from variorum.lab.recall.running import (
     DEFAULT_BUDGET,
     DEFAULT_RANK,
@@ -24,12 +26,23 @@ from variorum.lab.recall.running import (
 from variorum.lab.recall.study import Trial
 from variorum.lab.recall.summary import Mean, control_of, difference, mean_of
 from variorum.lab.recall.vectors import VectorCache
-from variorum.lab.record import Run, command_line, write_audit, write_table
+from variorum.lab.record import AUDIT, Run, command_line, write_audit, write_table
+from variorum.lab.subjects import short
 from variorum.records.errors import InputError
-from variorum.surfaces.cli.options import Common, common_options
+from variorum.records.protocols import Embedder
+from variorum.surfaces.cli.lab_options import (
+    chosen,
+    chunker_option,
+    lab_options,
+    out_option,
+    peers_option,
+    print_table,
+)
+from variorum.surfaces.cli.options import Common
 from variorum.surfaces.cli.output import console, print_json
 
 BASELINE = "recursive(max_tokens=400)"
+DEFAULT = "anchored"
 
 
 @click.command()
@@ -38,17 +51,12 @@ BASELINE = "recursive(max_tokens=400)"
 )
 @click.option(
     "--revisions",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path),
     metavar="FILE",
     help="The texts of versioned-en and versioned-zh.",
 )
-@click.option(
-    "--chunker",
-    "chunkers",
-    multiple=True,
-    metavar="SPEC",
-    help=f"May be given again [default: {BASELINE}, then as configured].",
-)
+@chunker_option
+@peers_option
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
@@ -60,7 +68,7 @@ BASELINE = "recursive(max_tokens=400)"
 @click.option(
     "-k",
     "rank",
-    type=click.IntRange(min=1, max=100),
+    type=click.IntRange(1, 100),
     default=DEFAULT_RANK,
     show_default=True,
     metavar="N",
@@ -68,7 +76,7 @@ BASELINE = "recursive(max_tokens=400)"
 )
 @click.option(
     "--neighbours",
-    type=click.IntRange(min=0, max=10),
+    type=click.IntRange(0, 10),
     default=0,
     show_default=True,
     metavar="N",
@@ -76,7 +84,7 @@ BASELINE = "recursive(max_tokens=400)"
 )
 @click.option(
     "--heading-depth",
-    type=click.IntRange(min=0, max=6),
+    type=click.IntRange(0, 6),
     default=0,
     show_default=True,
     metavar="N",
@@ -90,44 +98,70 @@ BASELINE = "recursive(max_tokens=400)"
     help="Which questions are asked.",
 )
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Write the tables, their records and every question's scores there.",
+    "--model", default="e5-small", show_default=True, metavar="SPEC", help="What embeds and counts."
 )
-@common_options
+@out_option("lab-recall")
+@lab_options
 def recall(
     common: Common,
     questions: str,
     revisions: Path | None,
     chunkers: tuple[str, ...],
+    peers: bool,
     budget: int,
     rank: int,
     neighbours: int,
     heading_depth: int,
-    split: str,
-    out: Path | None,
+    split: Literal["tune", "held-out", "all"],
+    model: str,
+    out: Path,
 ) -> int:
     """Measure what chunkers find within a budget of tokens, on questions with known evidence.
 
-    Every document of the set is in the pool; the first chunker is what the others are compared
-    with.
+    Every document of the set is in the pool. The first chunker is what the others are compared
+    with. Vectors are kept in the user's cache folder, and no input is embedded twice.
     """
-    dataset = load_questions(questions, revisions).part(split)  # type: ignore[arg-type]
+    dataset = load_questions(questions, revisions).part(split)
     _require_questions(dataset, split)
+    asked = _Asked(dataset, split, heading_depth, embedder_from_spec(model))
+    specs = [canonical(one) for one in chosen(chunkers, (BASELINE, DEFAULT), peers=peers)]
     trial = Trial(default_measures(budget, rank), neighbours)
-    with common.index() as index, common.progress() as progress:
-        cache = VectorCache(cache_root() / "lab", index.embedder)
-        specs = chunkers or (BASELINE, index.settings.chunker)
-        subjects = [_subject(spec, index, cache, heading_depth) for spec in specs]
+    cache = VectorCache(cache_root() / "lab", asked.embedder)
+    with common.progress() as progress:
+        subjects = [asked.subject(spec, cache) for spec in dict.fromkeys(specs)]
         found = run(dataset, subjects, trial, cache, progress)
         cache.close()
-    written = _write(found, out, index, split, heading_depth) if out else []
+    written = _write(found, asked, out)
     if common.as_json:
-        print_json({"ok": True, **_fields(found, cache, split), "written": written})
+        print_json({"ok": True, **_fields(found, asked, cache), "written": written})
     else:
-        _print(found, cache, split, written)
+        _print(found, asked, cache, out)
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the command was asked to measure."""
+
+    dataset: Dataset
+    split: str
+    heading_depth: int
+    embedder: Embedder
+
+    def subject(self, spec: str, cache: VectorCache) -> Subject:
+        cutter = cutter_of(spec, self.embedder, cache.vectors, self.heading_depth)
+        return Subject(spec, cutter, recipe_text(spec, self.embedder, self.heading_depth))
+
+    def settings(self, found: Recall) -> dict[str, object]:
+        return {
+            "dataset": self.dataset.name,
+            "split": self.split,
+            "measures": [str(one) for one in found.trial.measures],
+            "neighbours": found.trial.neighbours,
+            "heading_depth": self.heading_depth,
+            "model": self.embedder.identity.name,
+            "model_fingerprint": self.embedder.identity.fingerprint,
+        }
 
 
 def _require_questions(dataset: Dataset, split: str) -> None:
@@ -142,43 +176,28 @@ def _require_questions(dataset: Dataset, split: str) -> None:
         )
 
 
-def _subject(spec: str, index: Index, cache: VectorCache, heading_depth: int) -> Subject:
-    recipe = recipe_of(spec, index.embedder, heading_depth)
-    cutter = cutter_of(spec, index.embedder, cache.vectors, heading_depth)
-    return Subject(recipe.chunker, cutter, recipe.fingerprint)
-
-
-def _write(found: Recall, out: Path, index: Index, split: str, heading_depth: int) -> list[str]:
-    settings = {
-        "dataset": found.dataset.name,
-        "split": split,
-        "measures": [str(one) for one in found.trial.measures],
-        "neighbours": found.trial.neighbours,
-        "heading_depth": heading_depth,
-        "model": index.embedder.identity.name,
-        "model_fingerprint": index.embedder.identity.fingerprint,
-    }
+def _write(found: Recall, asked: _Asked, out: Path) -> list[str]:
     recipes = {one.subject.name: one.subject.recipe for one in found.results}
-    made = Run(command_line(), found.dataset.files, settings, recipes)
+    made = Run(command_line(), asked.dataset.files, asked.settings(found), recipes)
     for table in tables(found):
         write_table(out, table, made)
     write_audit(out, audit(found))
     names = [f"{table.name}.{ending}" for table in tables(found) for ending in ("csv", "json")]
-    return [str(out / name) for name in [*names, "audit.jsonl"]]
+    return [str(out / name) for name in [*names, AUDIT]]
 
 
-def _fields(found: Recall, cache: VectorCache, split: str) -> Mapping[str, object]:
+def _fields(found: Recall, asked: _Asked, cache: VectorCache) -> Mapping[str, object]:
     first = found.results[0]
     answerable = len(first.measured.scores)
     return {
-        "dataset": found.dataset.name,
-        "split": split,
+        "dataset": asked.dataset.name,
+        "split": asked.split,
         "neighbours": found.trial.neighbours,
         "questions": answerable,
         "question_weight": 1 / answerable,
         "unanswerable": first.measured.unanswerable,
         "unanswerable_returned": first.measured.answered_unanswerable,
-        "excluded": len(found.dataset.excluded),
+        "excluded": len(asked.dataset.excluded),
         "chunkers": [_result_fields(one, first, found) for one in found.results],
         "warnings": list(found.warnings),
         "vectors": {"embedded": cache.embedded, "reused": cache.found},
@@ -216,50 +235,43 @@ def _measure_fields(result: Result, first: Result, one: Measure) -> Mapping[str,
     }
 
 
-def _print(found: Recall, cache: VectorCache, split: str, written: list[str]) -> None:
-    out = console()
+def _print(found: Recall, asked: _Asked, cache: VectorCache, out: Path) -> None:
     first = found.results[0]
-    scores = first.measured.scores
-    out.print(
-        f"{found.dataset.name}, {split}: {len(scores)} questions, each "
-        f"{100 / len(scores):.2f} points of a mean",
+    count = len(first.measured.scores)
+    screen = console()
+    screen.print(
+        f"{asked.dataset.name}, {asked.split}: {count} questions, each {100 / count:.2f} points "
+        "of a mean",
         style="bold",
     )
-    if first.measured.unanswerable:
-        out.print(f"  {first.measured.unanswerable} unanswerable questions are not scored")
-    for line in _lines(found):
-        out.print(line)
-    for warning in found.warnings:
-        out.print(f"  careful: {warning}", style="yellow")
-    out.print(f"  vectors: {cache.embedded:,} embedded, {cache.found:,} kept from before")
-    for name in written:
-        out.print(f"  written: {name}")
-
-
-def _lines(found: Recall) -> Iterator[str]:
-    first = found.results[0]
     for result in found.results:
-        yield ""
-        yield f"{result.subject.name}"
-        yield (
-            f"  {len(result.measured.units.units):,} units of {result.mean_tokens:.0f} tokens, "
-            f"{result.vectors_per_thousand_tokens:.1f} vectors a thousand tokens, "
-            f"{100 * result.truncated:.1f} % of cuts inside a sentence"
-        )
-        for one in found.trial.measures:
-            gain = difference(result.measured, first.measured, one) if result != first else None
-            yield _line(str(one), mean_of(result.measured, one), gain)
-        yield _line("unrelated questions", control_of(result.measured), None)
+        _print_result(result, first, found)
+    if first.measured.unanswerable:
+        screen.print(f"  {first.measured.unanswerable} unanswerable questions are not scored")
+    for warning in found.warnings:
+        screen.print(f"  {warning}", style="yellow")
+    screen.print(f"  {cache.embedded:,} inputs embedded, {cache.found:,} kept from before")
+    screen.print(f"Tables, records and audit are in {out}.")
 
 
-def _line(name: str, mean: Mean | None, gain: Mean | None) -> str:
+def _print_result(result: Result, first: Result, found: Recall) -> None:
+    units = f"{len(result.measured.units.units):,} units of {result.mean_tokens:.0f} tokens"
+    vectors = f"{result.vectors_per_thousand_tokens:.1f} vectors a thousand tokens"
+    parted = f"{100 * result.truncated:.1f} % of cuts inside a sentence"
+    rows = []
+    for one in found.trial.measures:
+        gain = None if result is first else difference(result.measured, first.measured, one)
+        rows.append([str(one), *_mean(mean_of(result.measured, one), ""), *_mean(gain, "+")])
+    rows.append(["unrelated questions", *_mean(control_of(result.measured), ""), "", ""])
+    title = f"{short(result.subject.name)}: {units}, {vectors}, {parted}"
+    print_table(title, ("measure", "mean", "95 %", "less the first", "95 %"), rows)
+
+
+def _mean(mean: Mean | None, sign: str) -> tuple[str, str]:
     if mean is None:
-        return f"  {name:<22} NA"
-    line = f"  {name:<22} {mean.value:6.3f}  ({mean.interval.low:.3f} to {mean.interval.high:.3f})"
-    if gain is None:
-        return line
-    low, high = gain.interval
-    return f"{line}   {gain.value:+.3f} ({low:+.3f} to {high:+.3f}) against the first"
+        return ("", "") if sign else ("NA", "")
+    low, high = mean.interval
+    return f"{mean.value:{sign}.3f}", f"{low:{sign}.3f} to {high:{sign}.3f}"
 
 
 COMMANDS = (recall,)
