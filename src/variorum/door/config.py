@@ -10,6 +10,7 @@ from typing import Any
 
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME
+from variorum.sources.git_place import PREFIX, GitPlace, git_place
 
 FILE_NAME = "variorum.toml"
 DEFAULT_CHUNKER = "anchored"
@@ -20,7 +21,10 @@ DEFAULT_TENANT = "local"
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """A configured source. `root` is absolute; `recorded_root` is what the store remembers."""
+    """A configured source. `root` is absolute; `recorded_root` is what the store remembers.
+
+    Of a repository, `root` is its folder, `revision` what is listed, `path` a folder in it.
+    """
 
     name: str
     kind: str
@@ -30,6 +34,8 @@ class SourceConfig:
     exclude: tuple[str, ...] = ()
     max_bytes: int = 10_000_000
     ignore_files: bool = True
+    revision: str = "HEAD"
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +248,8 @@ def _depth(table: _Table, default: int) -> int:
 
 def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     kind = table.take("kind", str, "folder")
-    if kind not in ("folder", "jsonl"):
-        raise table.error("kind", "is unknown", "folder or jsonl", kind)
+    if kind not in ("folder", "jsonl", "git"):
+        raise table.error("kind", "is unknown", "folder, jsonl or git", kind)
     given = table.take("root", str, None)
     if given is None:
         raise table.error("root", "is missing", "a folder or a file", "nothing")
@@ -257,13 +263,15 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
         recorded_root=given,
         max_bytes=max_bytes,
     )
+    if kind in ("folder", "git"):
+        source = replace(source, include=table.strings("include"), exclude=table.strings("exclude"))
     if kind == "folder":
-        source = replace(
-            source,
-            include=table.strings("include"),
-            exclude=table.strings("exclude"),
-            ignore_files=table.take("ignore_files", bool, True),
-        )
+        source = replace(source, ignore_files=table.take("ignore_files", bool, True))
+    if kind == "git":
+        path = table.take("path", str, "").strip("/")
+        revision = table.take("revision", str, "HEAD")
+        recorded = GitPlace(given, revision, path).recorded
+        source = replace(source, recorded_root=recorded, revision=revision, path=path)
     table.finish()
     return source
 
@@ -304,6 +312,18 @@ def _everything(
         defaults.heading_depth,
         defaults.model,
         defaults.usd_per_million_tokens,
+    )
+
+
+def source_of_text(written: str, base: Path, store: Path) -> SourceConfig:
+    """An unconfigured source: `git:REPOSITORY[@REVISION][:PATH]`, or a path, relative to `base`."""
+    if not written.startswith(PREFIX):
+        return source_of_path(base / written, store)
+    place = git_place(written, lambda name: (base / name).is_dir())
+    folder = source_of_path(base / place.repository, store)
+    recorded = replace(place, repository=folder.recorded_root).recorded
+    return replace(
+        folder, kind="git", recorded_root=recorded, revision=place.revision, path=place.path
     )
 
 

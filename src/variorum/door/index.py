@@ -1,5 +1,6 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from variorum.door.config import (
     SourceConfig,
     load_config,
     source_of_path,
+    source_of_text,
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
@@ -28,7 +30,8 @@ from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import search
-from variorum.sources import FolderSource, JsonLinesSource
+from variorum.sources import FolderSource, GitSource, JsonLinesSource
+from variorum.sources.git_place import PREFIX
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
 from variorum.store.snapshot import Snapshot
@@ -326,6 +329,10 @@ class Index:
             return self._known_sources()
         if str(source) in self.collection.sources:
             return [self.config.sources[str(source)]]
+        if str(source).startswith(PREFIX):
+            found = source_of_text(str(source), Path(), self.config.store)
+            self._require_free_name(found)
+            return [found]
         return [self._source_at(Path(source))]
 
     def _source_at(self, path: Path) -> SourceConfig:
@@ -368,7 +375,7 @@ class Index:
         home = self.config.store.absolute().parent
         known = self._store.sources(collection_id)
         if known:
-            return [source_of_path(home / root, self.config.store) for root, _ in known.values()]
+            return [source_of_text(root, home, self.config.store) for root, _ in known.values()]
         raise InputError(
             "no source to sync",
             kind="no-source",
@@ -381,12 +388,11 @@ class Index:
 def _build(config: SourceConfig) -> Source:
     if config.kind == "jsonl":
         return JsonLinesSource(config.name, config.root, config.max_bytes)
-    options: dict[str, object] = {
-        "exclude": config.exclude,
-        "max_bytes": config.max_bytes,
-        "use_ignore_files": config.ignore_files,
-    }
+    options: dict[str, object] = {"exclude": config.exclude, "max_bytes": config.max_bytes}
     if config.include:
         options["include"] = config.include
-    make = cast(Callable[..., Source], FolderSource)
-    return make(config.name, config.root, **options)
+    if config.kind == "git":
+        options |= {"revision": config.revision, "path": os.fsencode(config.path)}
+        return cast(Callable[..., Source], GitSource)(config.name, config.root, **options)
+    options["use_ignore_files"] = config.ignore_files
+    return cast(Callable[..., Source], FolderSource)(config.name, config.root, **options)

@@ -38,7 +38,7 @@ def lab_options(command: F) -> F:
 
 
 def study_options(command: F) -> F:
-    """Add what every study of revisions takes; the command takes `settings` for the last five."""
+    """Add what every study of revisions takes; the command takes `settings` for it."""
 
     def with_settings(**values: Any) -> Any:
         settings = Settings(
@@ -80,7 +80,6 @@ _STUDY = (
     click.option(
         "--max-tokens", type=_COUNT, metavar="N", help="Leave out documents with a version over N."
     ),
-    click.option("--limit", type=_COUNT, metavar="N", help="The first N documents a language."),
     click.option(
         "--workers", type=_COUNT, metavar="N", help="Processes [default: one a usable core]."
     ),
@@ -97,15 +96,18 @@ peers_option = click.option("--peers", is_flag=True, help="Also splitters of oth
 
 
 def revisions_option(command: F) -> F:
-    """Add `--revisions FILE`, which must be given."""
-    option = click.option(
+    """Add `--revisions FILE`, which must be given, and `--limit`."""
+    file = click.option(
         "--revisions",
         required=True,
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Pairs, chains or sentences: .jsonl or .jsonl.gz.",
     )
-    return option(command)
+    limit = click.option(
+        "--limit", type=_COUNT, metavar="N", help="The first N documents of each language."
+    )
+    return file(limit(command))
 
 
 def out_option(default: str) -> Callable[[F], F]:
