@@ -12,7 +12,7 @@ _MARKS = {"passed": "ok", "lost": "LOST", "not-checked": "–", "not-reached": "
 
 @click.command()
 @click.argument("question")
-@click.option("--expect", required=True, metavar="CITATION", help="The passage that should be back.")
+@click.option("--expect", required=True, metavar="CITATION", help="The passage that is expected.")
 @click.option("--as-of", type=int, metavar="GENERATION", help="Ask an earlier generation.")
 @click.option(
     "--budget",
@@ -44,7 +44,9 @@ def why(
         limits = Limits(candidates, budget)
         found = diagnose(snapshot, index.embedder, question, citation, limits)
     if common.as_json:
-        print_json({"ok": True, "question": question, "expected": str(citation), **found.as_fields()})
+        print_json(
+            {"ok": True, "question": question, "expected": str(citation), **found.as_fields()}
+        )
     else:
         _print(found, citation)
     return 0
