@@ -131,26 +131,27 @@ MEASURES: dict[str, Definition] = {
         "storage and search cost, not quality",
     ),
     "evidence_recall": Definition(
-        "1 where the packed chunks cover a sufficient set of evidence spans, else 0",
+        "1 where the packed chunks cover every character but blanks of a sufficient set, else 0",
         "on a small set one label moves the mean by points: read the weight of a label",
         better="higher",
         cutoff="tokens",
     ),
     "nDCG": Definition(
-        "discounted gain of the first k over that of the best order of all relevant units",
-        "depends on how spans become relevance, and so on the chunk size",
+        "sum of 1 / log2(1 + rank) over the gold passages among the first k items"
+        " / the same sum where they stand first",
+        "a passage counts where the unit that completes it stands: larger units complete more",
         better="higher",
         cutoff="rank",
     ),
     "recall": Definition(
-        "relevant units among the first k / all relevant units",
-        "a unit that holds half of the evidence counts as relevant or not by the stated rule",
+        "gold passages complete within the first k items / gold passages",
+        "k units return more text where units are larger: compare evidence_recall at a budget",
         better="higher",
         cutoff="rank",
     ),
     "MRR": Definition(
-        "1 / rank of the first relevant unit, 0 where there is none",
-        "looks at one unit only",
+        "1 / rank of the first gold passage among the first k items, 0 where there is none",
+        "looks at one passage only",
         better="higher",
         cutoff="rank",
     ),
@@ -164,8 +165,12 @@ MEASURES: dict[str, Definition] = {
         "depends on the sentence splitter",
     ),
     "fragmentation": Definition(
-        "mean number of chunks that an evidence span touches",
+        "fewest chunks that cover an evidence span, as a mean over spans",
         "rises with smaller chunks by itself",
+    ),
+    "cut_sentences": Definition(
+        "sentences that no chunk holds whole / sentences",
+        "falls with larger chunks by itself; depends on the sentence splitter",
     ),
     "answer_support": Definition(
         "answers whose every claim the given context supports / answers, by the generator's judge",

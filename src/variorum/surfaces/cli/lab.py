@@ -2,7 +2,13 @@
 
 import click
 
-from variorum.surfaces.cli import lab_recompute, lab_replay, lab_studies
+from variorum.surfaces.cli import (
+    lab_recall,
+    lab_recompute,
+    lab_replay,
+    lab_studies,
+    lab_why,
+)
 
 
 @click.group()
@@ -10,7 +16,8 @@ def lab() -> None:
     """Measure what chunkers cost at every edit, and what they find."""
 
 
-for _command in (*lab_recompute.COMMANDS, *lab_replay.COMMANDS, *lab_studies.COMMANDS):
+_MODULES = (lab_recompute, lab_replay, lab_recall, lab_studies, lab_why)
+for _command in (one for module in _MODULES for one in module.COMMANDS):
     lab.add_command(_command)
 
 COMMANDS = (lab,)
