@@ -15,8 +15,9 @@ from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, 
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
 from variorum.embedding.registry import embedder_from_spec
+from variorum.lab.peers import PEERS
 from variorum.records import errors
-from variorum.sources import DEFAULT_INCLUDE, SKIP_REASONS
+from variorum.sources import DEFAULT_INCLUDE, GIT_SKIP_REASONS, SKIP_REASONS
 from variorum.sources.naming import KNOWN, content_type_of
 from variorum.surfaces.cli.app import INTERRUPTED
 from variorum.surfaces.cli.app import variorum as command_line
@@ -77,7 +78,10 @@ def test_every_documented_json_field_exists() -> None:
         for word in code_words(section(REFERENCE, "## Commands") + section(REFERENCE, "## JSON"))
         if re.fullmatch(r"[a-z_]+(\[\])?(\.[a-z_]+(\[\])?)+|[a-z_]+\[\]", word)
     }
-    assert paths - known - {"variorum.toml", "store.sqlite"} == set()
+    files = {
+        word for word in paths if word.endswith((".toml", ".sqlite", ".csv", ".json", ".jsonl"))
+    }
+    assert paths - known - files == set()
 
 
 def test_the_error_fields_are_documented() -> None:
@@ -151,6 +155,20 @@ def test_the_documented_defaults_are_those_of_the_code() -> None:
 def test_skip_reasons_and_default_globs_are_documented() -> None:
     words = code_words(section(REFERENCE, "### Folders"))
     assert set(SKIP_REASONS) | set(DEFAULT_INCLUDE) <= words
+    assert set(GIT_SKIP_REASONS) <= code_words(section(REFERENCE, "### Repositories"))
+
+
+def test_peers_and_their_defaults_are_documented() -> None:
+    rows = re.findall(r"^\| (.+) \| (.+) \|$", section(REFERENCE, "#### Peers"), re.MULTILINE)
+    documented = {
+        name: dict(re.findall(r"(\w+)=(\d+)", defaults))
+        for names, defaults in rows
+        for name in code_words(names)
+    }
+    assert documented == {
+        name: {key: str(value) for key, value in peer.defaults.items()}
+        for name, peer in PEERS.items()
+    }
 
 
 def test_content_types_and_their_suffixes_are_documented() -> None:
