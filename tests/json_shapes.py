@@ -35,6 +35,14 @@ COMMON_REPORT = {
     "skipped[].detail",
     "fallbacks[].document",
     "fallbacks[].reason",
+    "dropped[].source",
+    "dropped[].root",
+    "dropped[].documents",
+    "orphaned[].source",
+    "orphaned[].root",
+    "orphaned[].documents",
+    "shared_roots[].root",
+    "shared_roots[].sources[]",
 }
 
 SHAPES: dict[str, set[str]] = {
@@ -148,6 +156,9 @@ SHAPES: dict[str, set[str]] = {
         "held[].kind",
         "held[].position",
         "held[].message",
+        "sources[].orphaned",
+        "shared_roots[].root",
+        "shared_roots[].sources[]",
     },
     "restore": {"ok", "restored", "generation"},
     "verify": {"ok", "findings[].kind", "findings[].subject", "findings[].found"},

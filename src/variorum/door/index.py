@@ -1,7 +1,7 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +15,15 @@ from variorum.door.config import (
     Config,
     SourceConfig,
     load_config,
-    source_of_path,
-    source_of_text,
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
+from variorum.door.naming import source_of_path, source_of_text
 from variorum.door.status import Status, status
+from variorum.door.telling import telling_damage
 from variorum.embedding import embedder_from_spec
+from variorum.embedding.guarded import Guarded
+from variorum.records.arguments import place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
@@ -29,7 +31,7 @@ from variorum.records.protocols import Embedder, Progress, Source
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
-from variorum.retrieval.searching import search
+from variorum.retrieval.searching import require_sound, search
 from variorum.sources import FolderSource, GitSource, JsonLinesSource
 from variorum.sources.git_place import PREFIX
 from variorum.store.generations import GenerationRow
@@ -59,15 +61,17 @@ def open_index(
     `embedder` replaces the configured model. Nothing is read or made before it is needed.
 
     Raises:
-        InputError: the configuration is not sound.
+        InputError: the configuration is not sound, or an argument is not what it should be.
         NotFoundError: `config` was named and is not there.
     """
-    base = Path(folder)
-    file = Path(config) if config else base / FILE_NAME
-    found = file if config or file.is_file() else None
-    chosen = Path(store) if store else None
+    base = Path(place("folder", folder))
+    file = base / FILE_NAME if config is None else Path(place("config", config))
+    found = file if config is not None or file.is_file() else None
+    chosen = None if store is None else Path(place("store", store))
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
-    return Index(loaded, loaded.collection(collection), embedder)
+    named = None if collection is None else words("collection", collection)
+    given = None if embedder is None else Guarded.of(embedder)
+    return Index(loaded, loaded.collection(named), given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,7 @@ class Index:
         """Release the store. The index can be used again; it opens anew."""
         self._store.close()
 
+    @telling_damage
     def plan(
         self,
         source: str | Path | None = None,
@@ -122,6 +127,7 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         usd_per_mtok: float | None = None,
         reasons: bool = False,
         explain: str | DocumentName | None = None,
@@ -140,16 +146,27 @@ class Index:
                 name to explain.
             UnavailableError: a listing broke off.
         """
-        named = DocumentName.parse(explain) if isinstance(explain, str) else explain
+        named = None if explain is None else _document(explain)
+        priced_at = None if usd_per_mtok is None else price("usd_per_mtok", usd_per_mtok)
+        switches(
+            allow_empty=allow_empty,
+            allow_shrink=allow_shrink,
+            release=release,
+            relayout=relayout,
+            reasons=reasons,
+        )
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(source, consent, progress, relayout=relayout)
+        target = self._target(
+            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+        )
         with planned(self._store, target) as plan:
             documents = tuple(with_reasons(plan) if reasons else plan.documents())
             view = explain_document(plan, named)
-            price = self.usd_per_million_tokens if usd_per_mtok is None else usd_per_mtok
-            priced = estimate(plan, self._generations(), price)
+            usd = self.usd_per_million_tokens if priced_at is None else priced_at
+            priced = estimate(plan, self._generations(), usd)
             return PlanView(plan.report.with_run(estimate=priced), documents, *view)
 
+    @telling_damage
     def sync(
         self,
         source: str | Path | None = None,
@@ -158,25 +175,36 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         max_tokens: int | None = None,
         progress: Progress = no_progress,
     ) -> Report:
         """Embed what changed and publish one generation; none where nothing changed.
 
         With `relayout`, every listed document is laid out as a fresh index would, whatever its
-        history made of it; earlier generations keep their layouts.
+        history made of it; earlier generations keep their layouts. The documents of
+        `drop_sources`, which must not be configured any more, are removed; earlier generations
+        keep them.
 
         Raises:
-            ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
-                won every attempt.
+            ConflictError: consent is missing, `max_tokens` would be exceeded, a source to drop is
+                configured, or other writers won every attempt.
             BusyError: another process kept the write lock.
             InputError: the source is not configured, or a setting is not sound.
-            NotFoundError: a source's root is not there.
+            NotFoundError: a source's root is not there, or no source has a name to drop.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
-        consent = Consent(allow_empty, allow_shrink, release, max_tokens)
-        return sync(self._store, self._target(source, consent, progress, relayout=relayout))
+        switches(
+            allow_empty=allow_empty, allow_shrink=allow_shrink, release=release, relayout=relayout
+        )
+        limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
+        consent = Consent(allow_empty, allow_shrink, release, limit)
+        target = self._target(
+            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+        )
+        return sync(self._store, target)
 
+    @telling_damage
     def search(
         self,
         query: str,
@@ -185,20 +213,25 @@ class Index:
         as_of: int | None = None,
         path: str | None = None,
         content_type: str | None = None,
-        where: Mapping[str, str] | None = None,
+        where: Mapping[str, str | int | float | bool] | None = None,
     ) -> Answer:
         """The `k` passages nearest in meaning to `query`, in one generation, best first.
 
+        A string in `where` matches a value written like it; a number or a boolean matches its own
+        kind alone.
+
         Raises:
-            InputError: a blank query, a `k` out of range, a bad path pattern, or an unknown
-                metadata key.
+            InputError: a blank query, a `k` out of range, a bad path pattern, an unknown metadata
+                key or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
             UnsupportedError: the generation's model is not to be had here.
         """
+        require_sound(query, k)
+        within = Filter.of(path, content_type, where)
         snapshot = self._snapshot(as_of)
-        embedder = self._embedder_of(snapshot)
-        return search(snapshot, embedder, query, k, Filter(path, content_type, where or {}))
+        return search(snapshot, self._embedder_of(snapshot), query, k, within)
 
+    @telling_damage
     def show(self, citation: str | Citation) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.
 
@@ -206,21 +239,25 @@ class Index:
             InputError: not a citation.
             NotFoundError: no kept generation holds what it cites.
         """
-        parsed = Citation.parse(citation) if isinstance(citation, str) else citation
-        return show(self._snapshot(None), parsed)
+        if not isinstance(citation, Citation):
+            citation = Citation.parse(words("citation", citation))
+        return show(self._snapshot(None), citation)
 
+    @telling_damage
     def log(self) -> list[GenerationRow]:
         """Every published generation, oldest first; empty where there is none."""
         return self._generations()
 
+    @telling_damage
     def diff(self, old: int, new: int) -> Difference:
         """What changed between two generations, document by document.
 
         Raises:
             NotFoundError: one of them was never published.
         """
-        return difference(self._snapshot(old), self._snapshot(new))
+        return difference(self._snapshot(whole("old", old)), self._snapshot(whole("new", new)))
 
+    @telling_damage
     def restore(self, generation: int) -> int:
         """Publish an old generation's documents as a new one, and return its number.
 
@@ -230,7 +267,8 @@ class Index:
             ConflictError: another writer published meanwhile.
             NotFoundError: that generation was never published.
         """
-        return restore(self._store, self.collection.tenant, self.collection.name, generation)
+        wanted = whole("generation", generation)
+        return restore(self._store, self.collection.tenant, self.collection.name, wanted)
 
     def verify(self, progress: Progress = no_progress) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
@@ -241,13 +279,14 @@ class Index:
         self._store.require()
         return verify(self._store, progress)
 
+    @telling_damage
     def status(self) -> Status:
         """What is published, how large it is, and under which settings.
 
         Raises:
             NotFoundError: nothing was published yet.
         """
-        return status(self._store, self._snapshot(None))
+        return status(self._store, self._snapshot(None), self._configured)
 
     def doctor(self) -> list[Check]:
         """What is missing or wrong on this machine for this index."""
@@ -287,7 +326,7 @@ class Index:
 
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:
-            self._embedders[spec] = embedder_from_spec(spec)
+            self._embedders[spec] = Guarded.of(embedder_from_spec(spec))
         return self._embedders[spec]
 
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
@@ -298,8 +337,9 @@ class Index:
         return self._load(wanted.model_spec)
 
     def _snapshot(self, as_of: int | None) -> Snapshot:
+        number = None if as_of is None else whole("as_of", as_of)
         self._store.require()
-        return self._store.snapshot(self.collection.tenant, self.collection.name, as_of)
+        return self._store.snapshot(self.collection.tenant, self.collection.name, number)
 
     def _generations(self) -> list[GenerationRow]:
         collection_id, newest = self._store.head(self.collection.tenant, self.collection.name)
@@ -308,9 +348,16 @@ class Index:
         return self._store.generations(collection_id)
 
     def _target(
-        self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
+        self,
+        source: str | Path | None,
+        consent: Consent,
+        progress: Progress,
+        *,
+        relayout: bool,
+        dropped: tuple[str, ...],
     ) -> Target:
-        configs = self._chosen_sources(source)
+        configs = self._chosen_sources(source, dropped)
+        self.collection.sound_chunker()
         return Target(
             tenant=self.collection.tenant,
             collection=self.collection.name,
@@ -320,20 +367,30 @@ class Index:
             consent=consent,
             progress=progress,
             relayout=relayout,
+            configured=self._configured,
+            dropped=tuple(dict.fromkeys(dropped)),
         )
 
-    def _chosen_sources(self, source: str | Path | None) -> list[SourceConfig]:
+    @property
+    def _configured(self) -> frozenset[str] | None:
+        """The collection's sources; None without a configuration, where every one belongs to it."""
+        return frozenset(self.collection.sources) if self.config.path is not None else None
+
+    def _chosen_sources(
+        self, source: str | Path | None, dropped: tuple[str, ...]
+    ) -> list[SourceConfig]:
         if source is None:
             if self.collection.sources:
                 return [self.config.sources[name] for name in self.collection.sources]
-            return self._known_sources()
-        if str(source) in self.collection.sources:
-            return [self.config.sources[str(source)]]
-        if str(source).startswith(PREFIX):
-            found = source_of_text(str(source), Path(), self.config.store)
+            return self._known_sources(dropped)
+        given = place("source", source)
+        if given in self.collection.sources:
+            return [self.config.sources[given]]
+        if given.startswith(PREFIX):
+            found = source_of_text(given, Path(), self.config.store)
             self._require_free_name(found)
             return [found]
-        return [self._source_at(Path(source))]
+        return [self._source_at(Path(given))]
 
     def _source_at(self, path: Path) -> SourceConfig:
         """The source whose root is `path`: a configured one, or one named after the folder."""
@@ -369,13 +426,17 @@ class Index:
                 remedy="configure it under a name of its own in variorum.toml: [sources.NAME]",
             )
 
-    def _known_sources(self) -> list[SourceConfig]:
-        """The sources of earlier runs without a configuration."""
+    def _known_sources(self, dropped: tuple[str, ...]) -> list[SourceConfig]:
+        """The sources of earlier runs without a configuration, but for those to be dropped."""
         collection_id, _ = self._store.head(self.collection.tenant, self.collection.name)
         home = self.config.store.absolute().parent
         known = self._store.sources(collection_id)
         if known:
-            return [source_of_text(root, home, self.config.store) for root, _ in known.values()]
+            return [
+                source_of_text(root, home, self.config.store)
+                for name, (root, _) in known.items()
+                if name not in dropped
+            ]
         raise InputError(
             "no source to sync",
             kind="no-source",
@@ -383,6 +444,12 @@ class Index:
             found="neither",
             remedy="run `variorum sync FOLDER`, or `variorum init`",
         )
+
+
+def _document(name: str | DocumentName) -> DocumentName:
+    if isinstance(name, DocumentName):
+        return name
+    return DocumentName.parse(words("explain", name))
 
 
 def _build(config: SourceConfig) -> Source:

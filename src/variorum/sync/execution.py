@@ -9,11 +9,13 @@ from variorum.embedding.jobs import (
     BatchLimits,
     CallCount,
     Embedded,
+    Outcome,
     Rejected,
     embed_in_order,
 )
 from variorum.records.errors import ConflictError
 from variorum.records.reports import Held, Report
+from variorum.store.leases import leases
 from variorum.store.publish import (
     Publication,
     publish,
@@ -22,9 +24,11 @@ from variorum.store.publish import (
     release_sources,
 )
 from variorum.store.staging import StagedInput
+from variorum.store.standing import settle
 from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
 from variorum.sync.planning import Plan, planned
+from variorum.sync.sharing import Shared
 from variorum.sync.target import Target
 
 FLUSH_ITEMS = 256
@@ -75,7 +79,7 @@ def _require_roots(store: Store, target: Target) -> None:
 def _execute(plan: Plan, clock: Clock) -> Report:
     _require_budget(plan)
     if plan.report.changes_nothing and not plan.report.inputs.embed:
-        _release(plan)
+        _settle(plan)
         return plan.report.with_run(elapsed_s=perf_counter() - plan.started)
     settings = plan.target.settings
     connection = plan.staging.connection
@@ -85,7 +89,7 @@ def _execute(plan: Plan, clock: Clock) -> Report:
     run = _Run(plan, model_id)
     run.embed()
     if plan.report.changes_nothing:
-        _release(plan)
+        _settle(plan)
         return run.report()
     collection_id = register_collection(connection, plan.target.tenant, plan.target.collection)
     publication = Publication(
@@ -97,23 +101,31 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         recipe_id=recipe_id,
         report={**run.report().as_fields(), "skipped": []},
         sources=plan.target.roots,
+        held=plan.held,
+        dropped=plan.target.dropped,
     )
     number = publish(plan.staging, publication)
     return run.report(number)
 
 
-def _release(plan: Plan) -> None:
-    """A yes to `release` holds also where there is nothing to publish."""
-    if plan.target.consent.release and plan.collection_id is not None:
-        release_sources(plan.staging.connection, plan.collection_id, list(plan.target.roots))
+def _settle(plan: Plan) -> None:
+    """Where there is nothing to publish: a yes to `release`, what is held now, what is dropped."""
+    if plan.collection_id is None:
+        return
+    target, connection = plan.target, plan.staging.connection
+    if target.consent.release:
+        release_sources(connection, plan.collection_id, list(target.roots))
+    settle(connection, plan.collection_id, target.heard, plan.held, target.dropped)
 
 
 def _require_budget(plan: Plan) -> None:
     limit = plan.target.consent.max_tokens
-    needed = plan.report.tokens.embed
+    windows = plan.report.windows.tokens
+    needed = plan.report.tokens.embed + windows
     if limit is not None and needed > limit:
+        spent = f"{windows:,} of them went into finding the chunks" if windows else "none was spent"
         raise ConflictError(
-            f"this sync would embed {needed:,} tokens, more than allowed; nothing was spent",
+            f"this sync would embed {needed:,} tokens, more than allowed; {spent}",
             kind="over-budget",
             subject=plan.target.collection,
             expected=f"at most {limit:,} tokens",
@@ -135,28 +147,37 @@ class _Run:
     flushed_at: float = 0.0
 
     def embed(self) -> None:
-        """Embed every input that has no vector; hold the documents whose input is rejected."""
+        """Embed every input that has no vector; hold the documents whose input is rejected.
+
+        Inputs that another writer is at are waited for, with nothing of this run's in the way.
+        """
         started = self.flushed_at = perf_counter()
         total = self.plan.report.tokens.embed
         self.plan.target.progress("embed", 0, total)
         rejected: list[Rejected[StagedInput]] = []
         try:
-            for outcome in self._outcomes():
-                if isinstance(outcome, Rejected):
-                    rejected.append(outcome)
-                else:
-                    self._keep(outcome)
-                self.plan.target.progress("embed", self.done_tokens, total)
+            if self.plan.report.inputs.embed:
+                with leases(self.plan.staging.connection, self.plan.store.folder) as mine:
+                    shared = Shared(self.plan.staging, mine)
+                    for outcome in shared.rounds(self._embedded):
+                        if isinstance(outcome, Rejected):
+                            rejected.append(outcome)
+                        else:
+                            self._keep(outcome)
+                        self.plan.target.progress("embed", self.done_tokens, total)
         finally:
-            self._flush()
             self.embed_s = perf_counter() - started
         for outcome in rejected:
             self._hold(outcome)
 
-    def _outcomes(self) -> Iterator[Embedded[StagedInput] | Rejected[StagedInput]]:
-        inputs = ((staged, staged.text) for staged in self.plan.staging.inputs_to_embed())
+    def _embedded(self, claimed: Iterator[StagedInput]) -> Iterator[Outcome[StagedInput]]:
+        """The outcomes of one round's inputs; every one is kept by the end of it."""
+        inputs = ((staged, staged.text) for staged in claimed)
         embedder = self.plan.target.settings.embedder
-        return embed_in_order(embedder, inputs, limits=SMALL_BATCHES, count=self.count)
+        try:
+            yield from embed_in_order(embedder, inputs, limits=SMALL_BATCHES, count=self.count)
+        finally:
+            self._flush()
 
     def _keep(self, outcome: Embedded[StagedInput]) -> None:
         self.done_tokens += outcome.key.tokens
