@@ -15,13 +15,13 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from bench.revisions import RememberingSizer, Version, model_sizer
-from bench.splitters import installed_versions
+from bench.revisions import model_sizer
 from bench.study import SHARED, Result, Study, Table
-from bench.subjects import SIZES, Cut, Family, Ours, Peer, families, tuned
+from bench.subjects import SIZES, Family, Ours, Peer, families, installed_versions, tuned
 from variorum.chunking import Embed, lay_out
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.e5.cache import cache_root
+from variorum.lab.counting import StudySizer
 from variorum.lab.measure import Measure, measure
 from variorum.lab.questions import Dataset, Reading, load_questions
 from variorum.lab.recall.cuts import Sentences, cuts
@@ -30,6 +30,8 @@ from variorum.lab.recall.study import Trial, measured
 from variorum.lab.recall.summary import Mean, control_of, mean_of
 from variorum.lab.recall.units import Cutter, Units, cut
 from variorum.lab.recall.vectors import VectorCache
+from variorum.lab.subjects import Cut
+from variorum.lab.versions import Version
 from variorum.records.protocols import Sizer
 from variorum.records.text import Span
 
@@ -147,7 +149,7 @@ def _rows(
     size: int,
     sets: Sequence[Dataset],
     sentences: Sequence[Sentences],
-    sizer: RememberingSizer,
+    sizer: StudySizer,
     only: Sequence[str] | None,
 ) -> Iterator[Row]:
     versions = [
