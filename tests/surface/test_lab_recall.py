@@ -1,5 +1,6 @@
 """`lab recall` on a set of one's own, with the hashing model."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from json_shapes import SHAPES, shape
-from workplace import MODEL, Workplace
+from workplace import LEAVE, MODEL, TRAVEL, Workplace
 
 QUESTIONS = (
     {"document": "leave", "path": "docs/leave.md"},
@@ -112,3 +113,29 @@ def test_the_screen_shows_means_and_differences(asked: Workplace) -> None:
     assert "2 questions, each 50.00 points of a mean" in shown
     assert "less the first" in shown
     assert "1 unanswerable questions are not scored" in shown
+
+
+def chain(text: str, edited: str, language: str) -> dict[str, Any]:
+    texts = (text, edited)
+    revisions = [{"text": one, "sha256": hashlib.sha256(one.encode()).hexdigest()} for one in texts]
+    named = {"id": language, "repo": "repository", "lang": language, "path": "a.md"}
+    return {**named, "revisions": revisions}
+
+
+def test_the_frontier_sets_cost_against_recall(asked: Workplace) -> None:
+    chains = (
+        chain(LEAVE, LEAVE.replace("80", "90"), "en"),
+        chain(TRAVEL, TRAVEL.replace("三百", "四百"), "zh"),
+    )
+    lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in chains]
+    asked.write("chains.jsonl", "".join(lines))
+    where = ("--revisions", "chains.jsonl", "--questions", "questions.jsonl", "--workers", "1")
+    found = asked.json("lab", "frontier", *where, "--model", MODEL)
+    assert shape(found) == SHAPES["lab frontier"]
+    points = found["points"]
+    assert len(points) == 2 * 5
+    assert {one["neighbours"] for one in points} == {0, 1}
+    assert points[0]["chunker"].endswith("+planner")
+    assert all(0 < one["recompute_fraction_zh"] <= 1 for one in points)
+    shown = asked.done("lab", "frontier", *where, "--model", MODEL).out
+    assert "beaten on both" in shown

@@ -48,10 +48,12 @@ def load_versioned(name: str, revisions: Path) -> Dataset:
     labels = [json.loads(line) for line in _labels(name).read_text("utf-8").splitlines() if line]
     language = name.removeprefix(PREFIX)
     pairs = dict(_pairs(revisions, language))
+    asked = {label["pair"] for label in labels}
     readings = [
         Reading(DocumentKey(pair, version), one.characters, one.content_type)
         for pair, versions in pairs.items()
         for version, one in versions.items()
+        if version == OLD or pair in asked
     ]
     questions = [
         _question(label, version, pairs, revisions) for label in labels for version in (OLD, NEW)

@@ -3,6 +3,7 @@
 import click
 
 from variorum.surfaces.cli import (
+    lab_frontier,
     lab_recall,
     lab_recompute,
     lab_replay,
@@ -17,7 +18,15 @@ def lab() -> None:
     """Measure what chunkers cost at every edit, and what they find."""
 
 
-_MODULES = (lab_recompute, lab_replay, lab_recall, lab_studies, lab_report, lab_why)
+_MODULES = (
+    lab_recompute,
+    lab_replay,
+    lab_recall,
+    lab_frontier,
+    lab_studies,
+    lab_report,
+    lab_why,
+)
 for _command in (one for module in _MODULES for one in module.COMMANDS):
     lab.add_command(_command)
 

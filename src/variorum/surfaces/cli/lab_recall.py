@@ -122,7 +122,7 @@ def recall(
     with. Vectors are kept in the user's cache folder, and no input is embedded twice.
     """
     dataset = load_questions(questions, revisions).part(split)
-    _require_questions(dataset, split)
+    require_questions(dataset, split)
     asked = _Asked(dataset, split, heading_depth, embedder_from_spec(model))
     specs = [canonical(one) for one in chosen(chunkers, (BASELINE, DEFAULT), peers=peers)]
     trial = Trial(default_measures(budget, rank), neighbours)
@@ -164,7 +164,12 @@ class _Asked:
         }
 
 
-def _require_questions(dataset: Dataset, split: str) -> None:
+def require_questions(dataset: Dataset, split: str) -> None:
+    """Refuse a set that has nothing to score.
+
+    Raises:
+        InputError: kind `no-questions`.
+    """
     if not any(one.is_answerable for one in dataset.questions):
         raise InputError(
             f"{dataset.name} has no answerable question in the split {split}",
