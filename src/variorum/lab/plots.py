@@ -129,7 +129,7 @@ def sized(series: Mapping[str, tuple[float, Bar]], x: str, y: str) -> str:
             axes.errorbar(
                 [place],
                 [bar.value],
-                yerr=[[bar.value - bar.low], [bar.high - bar.value]],
+                yerr=_ends([bar]),
                 fmt=_MARKERS[number % len(_MARKERS)],
                 color=COLOURS[number % len(COLOURS)],
                 markersize=7,
@@ -149,10 +149,7 @@ def lines(series: Mapping[str, Sequence[tuple[str, Bar]]], y: str) -> str:
             axes.errorbar(
                 [place + shift for place in range(len(points))],
                 [bar.value for _, bar in points],
-                yerr=[
-                    [bar.value - bar.low for _, bar in points],
-                    [bar.high - bar.value for _, bar in points],
-                ],
+                yerr=_ends([one for _, one in points]),
                 fmt=f"{_MARKERS[number % len(_MARKERS)]}-",
                 color=COLOURS[number % len(COLOURS)],
                 capsize=2,
@@ -162,6 +159,29 @@ def lines(series: Mapping[str, Sequence[tuple[str, Bar]]], y: str) -> str:
         axes.set_ylim(bottom=0)
         _finish(figure, axes, "", y)
     return found[0]
+
+
+def curves(series: Mapping[str, Sequence[tuple[Bar, Bar]]], x: str, y: str) -> str:
+    """One curve a series through points that have an interval in both directions."""
+    with _figure(4.8) as (figure, axes, found):
+        for number, (name, points) in enumerate(series.items()):
+            axes.errorbar(
+                [one.value for one, _ in points],
+                [one.value for _, one in points],
+                xerr=_ends([one for one, _ in points]),
+                yerr=_ends([one for _, one in points]),
+                fmt=f"{_MARKERS[number % len(_MARKERS)]}-",
+                color=COLOURS[number % len(COLOURS)],
+                elinewidth=0.6,
+                label=name,
+            )
+        _finish(figure, axes, x, y)
+    return found[0]
+
+
+def _ends(bars: Sequence[Bar]) -> list[list[float]]:
+    """How far each interval reaches below and above its value."""
+    return [[one.value - one.low for one in bars], [one.high - one.value for one in bars]]
 
 
 def forest(rows: Mapping[str, tuple[Bar, Bar, Sequence[float]]], x: str) -> str:

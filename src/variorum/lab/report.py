@@ -37,6 +37,7 @@ def _run(folder: Folder, *, with_text: bool, alone: bool) -> Iterator[str]:
     yield from sections.band_section(folder)
     yield from sections.edit_size_section(folder)
     yield from sections.size_section(folder)
+    yield from sections.frontier_section(folder)
     yield from sections.position_section(folder)
     yield from sections.overlap_section(folder)
     yield from sections.worst_section(folder, with_text=with_text)

@@ -268,6 +268,38 @@ def band_section(folder: Folder) -> Iterator[str]:
     )
 
 
+def frontier_section(folder: Folder) -> Iterator[str]:
+    """Update cost against recall: up and to the left is better."""
+    table = folder.tables.get("frontier")
+    if table is None:
+        return
+    yield pages.heading(2, "The frontier: update cost against recall")
+    measure = next(name for name in table.columns if "@" in name)
+    for column in table.columns:
+        name, _, language = column.rpartition("_")
+        if name != "recompute_fraction":
+            continue
+        series: dict[str, list[tuple[Bar, Bar]]] = defaultdict(list)
+        for row in sorted(table.rows, key=lambda row: float(row["mean_tokens"])):
+            cost = _between(row, column, f"recompute_low_{language}", f"recompute_high_{language}")
+            gain = _between(row, measure, "low", "high")
+            if cost and gain:
+                series[_family(row)].append((cost, gain))
+        svg = plots.curves(series, f"recomputed, %, {named(language)}", f"{measure}, %")
+        yield pages.figure(svg, "One curve a chunker over its sizes; up and to the left is better.")
+
+
+def _between(row: Row, value: str, low: str, high: str) -> Bar | None:
+    cells = [row[name] for name in (value, low, high)]
+    return None if "NA" in cells else Bar(*(100 * float(cell) for cell in cells))
+
+
+def _family(row: Row) -> str:
+    planner = " + planner" if row["chunker"].endswith("+planner") else ""
+    beside = "" if row["neighbours"] == "0" else f", {row['neighbours']} neighbour"
+    return f"{row['chunker'].partition('(')[0]}{planner}{beside}"
+
+
 def position_section(folder: Folder) -> Iterator[str]:
     """The insertion at three places."""
     table = folder.tables.get("position")
