@@ -1,5 +1,6 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from variorum.door.config import (
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
-from variorum.door.naming import source_of_path
+from variorum.door.naming import source_of_path, source_of_text
 from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
 from variorum.embedding import embedder_from_spec
@@ -31,7 +32,8 @@ from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import require_sound, search
-from variorum.sources import FolderSource, JsonLinesSource
+from variorum.sources import FolderSource, GitSource, JsonLinesSource
+from variorum.sources.git_place import PREFIX
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
 from variorum.store.snapshot import Snapshot
@@ -384,6 +386,10 @@ class Index:
         given = place("source", source)
         if given in self.collection.sources:
             return [self.config.sources[given]]
+        if given.startswith(PREFIX):
+            found = source_of_text(given, Path(), self.config.store)
+            self._require_free_name(found)
+            return [found]
         return [self._source_at(Path(given))]
 
     def _source_at(self, path: Path) -> SourceConfig:
@@ -427,7 +433,7 @@ class Index:
         known = self._store.sources(collection_id)
         if known:
             return [
-                source_of_path(home / root, self.config.store)
+                source_of_text(root, home, self.config.store)
                 for name, (root, _) in known.items()
                 if name not in dropped
             ]
@@ -449,12 +455,11 @@ def _document(name: str | DocumentName) -> DocumentName:
 def _build(config: SourceConfig) -> Source:
     if config.kind == "jsonl":
         return JsonLinesSource(config.name, config.root, config.max_bytes)
-    options: dict[str, object] = {
-        "exclude": config.exclude,
-        "max_bytes": config.max_bytes,
-        "use_ignore_files": config.ignore_files,
-    }
+    options: dict[str, object] = {"exclude": config.exclude, "max_bytes": config.max_bytes}
     if config.include:
         options["include"] = config.include
-    make = cast(Callable[..., Source], FolderSource)
-    return make(config.name, config.root, **options)
+    if config.kind == "git":
+        options |= {"revision": config.revision, "path": os.fsencode(config.path)}
+        return cast(Callable[..., Source], GitSource)(config.name, config.root, **options)
+    options["use_ignore_files"] = config.ignore_files
+    return cast(Callable[..., Source], FolderSource)(config.name, config.root, **options)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from variorum.records.errors import BugError, InputError, UnavailableError, VariorumError
-from variorum.surfaces.cli import chunking, demo, reading, setting_up, syncing
+from variorum.surfaces.cli import chunking, demo, lab, reading, setting_up, syncing
 from variorum.surfaces.cli.output import print_error
 from variorum.surfaces.cli.streams import degrade_gracefully, discard
 
@@ -57,6 +57,7 @@ for command in (
     *reading.COMMANDS,
     *chunking.COMMANDS,
     *demo.COMMANDS,
+    *lab.COMMANDS,
 ):
     variorum.add_command(command)
 
