@@ -10,20 +10,22 @@ import click
 import pytest
 
 import variorum
+from command_tree import leaves, named
 from json_shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
 from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
 from variorum.embedding.registry import MODELS, embedder_from_spec
+from variorum.lab.peers import PEERS
 from variorum.ledger.alerts import NAMES as ALERTS
 from variorum.ledger.thresholds import Thresholds
 from variorum.records import errors
-from variorum.sources import DEFAULT_INCLUDE, SKIP_REASONS
+from variorum.sources import DEFAULT_INCLUDE, GIT_SKIP_REASONS, SKIP_REASONS
 from variorum.sources.naming import KNOWN, content_type_of
 from variorum.surfaces.cli.app import INTERRUPTED
 from variorum.surfaces.cli.app import variorum as command_line
 
-COMMANDS = command_line.commands
+COMMANDS = leaves(command_line)
 SHARED = {"as_json", "store", "config", "collection", "model", "quiet"}
 LIMIT_OF_NAMES = 25
 
@@ -50,8 +52,8 @@ def test_every_command_and_option_is_documented_and_every_documented_one_exists(
 
 
 def test_every_section_about_a_command_has_its_command() -> None:
-    named = re.findall(r"^### variorum (\S+)$", REFERENCE.read_text(), re.MULTILINE)
-    assert sorted(named) == sorted(COMMANDS)
+    sections = re.findall(r"^### variorum (.+)$", REFERENCE.read_text(), re.MULTILINE)
+    assert sorted(sections) == sorted(COMMANDS)
 
 
 def test_the_shared_options_are_documented() -> None:
@@ -79,7 +81,10 @@ def test_every_documented_json_field_exists() -> None:
         for word in code_words(section(REFERENCE, "## Commands") + section(REFERENCE, "## JSON"))
         if re.fullmatch(r"[a-z_]+(\[\])?(\.[a-z_]+(\[\])?)+|[a-z_]+\[\]", word)
     }
-    assert paths - known - {"variorum.toml", "store.sqlite"} == set()
+    files = {
+        word for word in paths if word.endswith((".toml", ".sqlite", ".csv", ".json", ".jsonl"))
+    }
+    assert paths - known - files == set()
 
 
 def test_the_error_fields_are_documented() -> None:
@@ -174,6 +179,20 @@ def test_every_alert_is_documented() -> None:
 def test_skip_reasons_and_default_globs_are_documented() -> None:
     words = code_words(section(REFERENCE, "### Folders"))
     assert set(SKIP_REASONS) | set(DEFAULT_INCLUDE) <= words
+    assert set(GIT_SKIP_REASONS) <= code_words(section(REFERENCE, "### Repositories"))
+
+
+def test_peers_and_their_defaults_are_documented() -> None:
+    rows = re.findall(r"^\| (.+) \| (.+) \|$", section(REFERENCE, "#### Peers"), re.MULTILINE)
+    documented = {
+        name: dict(re.findall(r"(\w+)=(\d+)", defaults))
+        for names, defaults in rows
+        for name in code_words(names)
+    }
+    assert documented == {
+        name: {key: str(value) for key, value in peer.defaults.items()}
+        for name, peer in PEERS.items()
+    }
 
 
 def test_content_types_and_their_suffixes_are_documented() -> None:
@@ -228,9 +247,9 @@ def test_every_command_line_on_a_page_names_what_exists(page: Path) -> None:
             continue
         if words[1].startswith("-"):
             continue
-        command = COMMANDS[words[1]]
-        flags = {flag for option in command.params for flag in option.opts} | {"--help"}
-        used = {word for word in words[2:] if re.fullmatch(r"--[a-z-]+|-[a-z]", word)}
+        name, rest = named(COMMANDS, words[1:])
+        flags = {flag for option in COMMANDS[name].params for flag in option.opts} | {"--help"}
+        used = {word for word in rest if re.fullmatch(r"--[a-z-]+|-[a-z]", word)}
         assert used <= flags, line
 
 

@@ -13,6 +13,7 @@ from variorum.ledger.thresholds import Thresholds
 from variorum.records.arguments import price, words
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME_RULE, is_source_name
+from variorum.sources.git_place import GitPlace
 from variorum.sources.globs import Globs
 
 FILE_NAME = "variorum.toml"
@@ -24,7 +25,10 @@ DEFAULT_TENANT = "local"
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """A configured source. `root` is absolute; `recorded_root` is what the store remembers."""
+    """A configured source. `root` is absolute; `recorded_root` is what the store remembers.
+
+    Of a repository, `root` is its folder, `revision` what is listed, `path` a folder in it.
+    """
 
     name: str
     kind: str
@@ -34,6 +38,8 @@ class SourceConfig:
     exclude: tuple[str, ...] = ()
     max_bytes: int = 10_000_000
     ignore_files: bool = True
+    revision: str = "HEAD"
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +307,8 @@ def _depth(table: _Table, default: int) -> int:
 
 def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     kind = table.take("kind", str, "folder")
-    if kind not in ("folder", "jsonl"):
-        raise table.error("kind", "is unknown", "folder or jsonl", kind)
+    if kind not in ("folder", "jsonl", "git"):
+        raise table.error("kind", "is unknown", "folder, jsonl or git", kind)
     given = table.text("root", None)
     if given is None:
         raise table.error("root", "is missing", "a folder or a file", "nothing")
@@ -316,13 +322,15 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
         recorded_root=given,
         max_bytes=max_bytes,
     )
+    if kind != "jsonl":
+        source = replace(source, include=table.globs("include"), exclude=table.globs("exclude"))
     if kind == "folder":
-        source = replace(
-            source,
-            include=table.globs("include"),
-            exclude=table.globs("exclude"),
-            ignore_files=table.take("ignore_files", bool, True),
-        )
+        source = replace(source, ignore_files=table.take("ignore_files", bool, True))
+    if kind == "git":
+        path = table.take("path", str, "").strip("/")
+        revision = table.text("revision", "HEAD")
+        recorded = GitPlace(given, revision, path).recorded
+        source = replace(source, recorded_root=recorded, revision=revision, path=path)
     table.finish()
     return source
 

@@ -1,6 +1,7 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from variorum.door.config import (
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
-from variorum.door.naming import source_of_path
+from variorum.door.naming import source_of_path, source_of_text
 from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
 from variorum.door.tracing import traced
@@ -36,7 +37,8 @@ from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import require_sound, search
-from variorum.sources import FolderSource, JsonLinesSource
+from variorum.sources import FolderSource, GitSource, JsonLinesSource
+from variorum.sources.git_place import PREFIX
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
 from variorum.store.snapshot import Snapshot
@@ -144,6 +146,7 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         usd_per_mtok: float | None = None,
         reasons: bool = False,
         explain: str | DocumentName | None = None,
@@ -172,7 +175,9 @@ class Index:
             reasons=reasons,
         )
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(source, consent, progress, relayout=relayout)
+        target = self._target(
+            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+        )
         with (
             traced("plan", collection=target.collection) as span,
             planned(self._store, target) as plan,
@@ -193,20 +198,23 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         max_tokens: int | None = None,
         progress: Progress = no_progress,
     ) -> Report:
         """Embed what changed and publish one generation; none where nothing changed.
 
         With `relayout`, every listed document is laid out as a fresh index would, whatever its
-        history made of it; earlier generations keep their layouts.
+        history made of it; earlier generations keep their layouts. The documents of
+        `drop_sources`, which must not be configured any more, are removed; earlier generations
+        keep them.
 
         Raises:
-            ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
-                won every attempt.
+            ConflictError: consent is missing, `max_tokens` would be exceeded, a source to drop is
+                configured, or other writers won every attempt.
             BusyError: another process kept the write lock.
             InputError: the source is not configured, or a setting is not sound.
-            NotFoundError: a source's root is not there.
+            NotFoundError: a source's root is not there, or no source has a name to drop.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
         switches(
@@ -215,7 +223,9 @@ class Index:
         limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
         consent = Consent(allow_empty, allow_shrink, release, limit)
         with traced("sync", collection=self.collection.name) as span:
-            target = self._target(source, consent, progress, relayout=relayout)
+            target = self._target(
+                source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+            )
             report = sync(self._store, target)
             span.note(
                 generation=report.generation,
@@ -313,7 +323,7 @@ class Index:
         Raises:
             NotFoundError: nothing was published yet.
         """
-        return status(self._store, self._snapshot(None))
+        return status(self._store, self._snapshot(None), self._configured)
 
     @telling_damage
     def cost(
@@ -418,9 +428,15 @@ class Index:
         return self._store.generations(collection_id)
 
     def _target(
-        self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
+        self,
+        source: str | Path | None,
+        consent: Consent,
+        progress: Progress,
+        *,
+        relayout: bool,
+        dropped: tuple[str, ...],
     ) -> Target:
-        configs = self._chosen_sources(source)
+        configs = self._chosen_sources(source, dropped)
         self.collection.sound_chunker()
         return Target(
             tenant=self.collection.tenant,
@@ -431,16 +447,29 @@ class Index:
             consent=consent,
             progress=progress,
             relayout=relayout,
+            configured=self._configured,
+            dropped=tuple(dict.fromkeys(dropped)),
         )
 
-    def _chosen_sources(self, source: str | Path | None) -> list[SourceConfig]:
+    @property
+    def _configured(self) -> frozenset[str] | None:
+        """The collection's sources; None without a configuration, where every one belongs to it."""
+        return frozenset(self.collection.sources) if self.config.path is not None else None
+
+    def _chosen_sources(
+        self, source: str | Path | None, dropped: tuple[str, ...]
+    ) -> list[SourceConfig]:
         if source is None:
             if self.collection.sources:
                 return [self.config.sources[name] for name in self.collection.sources]
-            return self._known_sources()
+            return self._known_sources(dropped)
         given = place("source", source)
         if given in self.collection.sources:
             return [self.config.sources[given]]
+        if given.startswith(PREFIX):
+            found = source_of_text(given, Path(), self.config.store)
+            self._require_free_name(found)
+            return [found]
         return [self._source_at(Path(given))]
 
     def _source_at(self, path: Path) -> SourceConfig:
@@ -477,13 +506,17 @@ class Index:
                 remedy="configure it under a name of its own in variorum.toml: [sources.NAME]",
             )
 
-    def _known_sources(self) -> list[SourceConfig]:
-        """The sources of earlier runs without a configuration."""
+    def _known_sources(self, dropped: tuple[str, ...]) -> list[SourceConfig]:
+        """The sources of earlier runs without a configuration, but for those to be dropped."""
         collection_id, _ = self._store.head(self.collection.tenant, self.collection.name)
         home = self.config.store.absolute().parent
         known = self._store.sources(collection_id)
         if known:
-            return [source_of_path(home / root, self.config.store) for root, _ in known.values()]
+            return [
+                source_of_text(root, home, self.config.store)
+                for name, (root, _) in known.items()
+                if name not in dropped
+            ]
         raise InputError(
             "no source to sync",
             kind="no-source",
@@ -502,12 +535,11 @@ def _document(name: str | DocumentName) -> DocumentName:
 def _build(config: SourceConfig) -> Source:
     if config.kind == "jsonl":
         return JsonLinesSource(config.name, config.root, config.max_bytes)
-    options: dict[str, object] = {
-        "exclude": config.exclude,
-        "max_bytes": config.max_bytes,
-        "use_ignore_files": config.ignore_files,
-    }
+    options: dict[str, object] = {"exclude": config.exclude, "max_bytes": config.max_bytes}
     if config.include:
         options["include"] = config.include
-    make = cast(Callable[..., Source], FolderSource)
-    return make(config.name, config.root, **options)
+    if config.kind == "git":
+        options |= {"revision": config.revision, "path": os.fsencode(config.path)}
+        return cast(Callable[..., Source], GitSource)(config.name, config.root, **options)
+    options["use_ignore_files"] = config.ignore_files
+    return cast(Callable[..., Source], FolderSource)(config.name, config.root, **options)

@@ -35,7 +35,7 @@ from variorum.store.file import (
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
 
-KNOWN_FORMATS = ("0001", "0002", "0004")
+KNOWN_FORMATS = ("0001", "0002", "0003", "0004")
 FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 
@@ -78,11 +78,15 @@ def open_engine(path: Path, *, read_only: bool = False, still: bool = False) -> 
 
 
 def empty_engine() -> Engine:
-    """An engine on an empty store in memory: what a plan compares with before the first sync."""
+    """An engine on an empty store that nobody else sees and that goes with its last connection.
+
+    What a plan compares with before the first sync, and where it keeps what it spends. In memory
+    while it is small, else in a temporary file. One connection: one thread at a time.
+    """
     engine = create_engine(
         "sqlite://",
         poolclass=StaticPool,
-        connect_args={"check_same_thread": False},
+        creator=lambda: sqlite3.connect("", check_same_thread=False),
         json_serializer=write_json,
         json_deserializer=_read_json,
     )

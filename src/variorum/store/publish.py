@@ -17,6 +17,7 @@ from variorum.records.costs import DocumentCost
 from variorum.records.errors import ConflictError
 from variorum.records.layout import Recipe
 from variorum.records.protocols import ModelIdentity
+from variorum.records.reports import Held
 from variorum.store import schema
 from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
@@ -30,6 +31,7 @@ from variorum.store.seals import (
 )
 from variorum.store.staged import staged_chunk, staged_document
 from variorum.store.staging import Staging
+from variorum.store.standing import forget_sources, record_held
 
 _SAME_REVISION = (schema.revision.c.tenant == staged_document.c.tenant) & (
     schema.revision.c.sha256 == staged_document.c.sha256
@@ -46,7 +48,8 @@ _SAME_LAYOUT = (
 class Publication:
     """What a generation is published with. `created_at` is ISO 8601 in UTC.
 
-    `sources` maps each source that was listed to its root.
+    `sources` maps each source that was listed to its root, `held` are the documents that those
+    listings hold, `dropped` the sources that are to be listed no more.
     """
 
     collection_id: int
@@ -57,6 +60,8 @@ class Publication:
     recipe_id: int
     report: Mapping[str, object]
     sources: Mapping[str, str]
+    held: Sequence[Held] = ()
+    dropped: Sequence[str] = ()
     costs: Sequence[DocumentCost] = ()
 
 
@@ -77,6 +82,8 @@ def publish(staging: Staging, publication: Publication) -> int:
         _close_rows(connection, number)
         _open_rows(connection, publication, number)
         record_sources(connection, publication)
+        record_held(connection, publication.collection_id, publication.sources, publication.held)
+        forget_sources(connection, publication.collection_id, publication.dropped)
         record_costs(
             connection,
             publication.collection_id,

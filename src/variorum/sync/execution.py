@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
-from variorum.embedding.jobs import CallCount, Embedded, Rejected, embed_in_order
+from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_in_order
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.reports import Held, Report
+from variorum.store.leases import leases
 from variorum.store.publish import (
     Publication,
     publish,
@@ -16,11 +17,13 @@ from variorum.store.publish import (
     release_sources,
 )
 from variorum.store.staging import StagedInput
+from variorum.store.standing import settle
 from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
 from variorum.sync.costing import document_costs
 from variorum.sync.planning import Plan, planned
 from variorum.sync.probing import keep_or_compare
+from variorum.sync.sharing import Shared
 from variorum.sync.spending import NOTHING_TO_PUBLISH, note, noted
 from variorum.sync.target import Target
 
@@ -71,7 +74,7 @@ def _require_roots(store: Store, target: Target) -> None:
 def _execute(plan: Plan, clock: Clock) -> Report:
     _require_budget(plan)
     if plan.report.changes_nothing and not plan.report.inputs.embed:
-        _release(plan)
+        _settle(plan)
         return plan.report.with_run(elapsed_s=perf_counter() - plan.started)
     settings = plan.target.settings
     connection = plan.staging.connection
@@ -85,7 +88,7 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         if not plan.report.changes_nothing:
             return run.report(_publish(plan, run, recipe_id, now))
     note(plan, run, now, NOTHING_TO_PUBLISH)
-    _release(plan)
+    _settle(plan)
     return run.report()
 
 
@@ -100,6 +103,8 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
         recipe_id=recipe_id,
         report={**run.report().as_fields(), "skipped": []},
         sources=plan.target.roots,
+        held=plan.held,
+        dropped=plan.target.dropped,
         costs=document_costs(plan, run.embed_s),
     )
     return publish(plan.staging, publication)
@@ -118,10 +123,14 @@ def _with_what_is_kept(error: UnavailableError, count: CallCount, total: int) ->
     )
 
 
-def _release(plan: Plan) -> None:
-    """A yes to `release` holds also where there is nothing to publish."""
-    if plan.target.consent.release and plan.collection_id is not None:
-        release_sources(plan.staging.connection, plan.collection_id, list(plan.target.roots))
+def _settle(plan: Plan) -> None:
+    """Where there is nothing to publish: a yes to `release`, what is held now, what is dropped."""
+    if plan.collection_id is None:
+        return
+    target, connection = plan.target, plan.staging.connection
+    if target.consent.release:
+        release_sources(connection, plan.collection_id, list(target.roots))
+    settle(connection, plan.collection_id, target.heard, plan.held, target.dropped)
 
 
 def _require_budget(plan: Plan) -> None:
@@ -154,33 +163,46 @@ class _Run:
     flushed_at: float = 0.0
 
     def embed(self) -> None:
-        """Embed every input that has no vector; hold the documents whose input is rejected."""
+        """Embed every input that has no vector; hold the documents whose input is rejected.
+
+        Inputs that another writer is at are waited for, with nothing of this run's in the way.
+        """
         started = self.flushed_at = perf_counter()
         total = self.plan.report.tokens.embed
         self.plan.target.progress("embed", 0, total)
         rejected: list[Rejected[StagedInput]] = []
         try:
-            if total:
-                settings = self.plan.target.settings
-                keep_or_compare(self.plan.staging.connection, settings, self.model_id)
-            for outcome in self._outcomes():
+            if self.plan.report.inputs.embed:
+                self._embed(rejected, total)
+        except UnavailableError as error:
+            raise _with_what_is_kept(error, self.count, self.plan.report.inputs.embed) from error
+        finally:
+            self.embed_s = perf_counter() - started
+        for outcome in rejected:
+            self._hold(outcome)
+
+    def _embed(self, rejected: list[Rejected[StagedInput]], total: int) -> None:
+        """Keep each outcome as it comes; inputs that the model refuses are set aside."""
+        staging, settings = self.plan.staging, self.plan.target.settings
+        keep_or_compare(staging.connection, settings, self.model_id)
+        with leases(staging.connection, self.plan.store.folder) as mine:
+            for outcome in Shared(staging, mine).rounds(self._embedded):
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
                 else:
                     self._keep(outcome)
                 self.plan.target.progress("embed", self.done_tokens, total)
-        except UnavailableError as error:
-            raise _with_what_is_kept(error, self.count, self.plan.report.inputs.embed) from error
+
+    def _embedded(self, claimed: Iterator[StagedInput]) -> Iterator[Outcome[StagedInput]]:
+        """The outcomes of one round's inputs; every one is kept by the end of it."""
+        inputs = ((staged, staged.text) for staged in claimed)
+        embedder = self.plan.target.settings.embedder
+        try:
+            yield from embed_in_order(
+                embedder, inputs, count=self.count, tokens=lambda one: one.tokens
+            )
         finally:
             self._flush()
-            self.embed_s = perf_counter() - started
-        for outcome in rejected:
-            self._hold(outcome)
-
-    def _outcomes(self) -> Iterator[Embedded[StagedInput] | Rejected[StagedInput]]:
-        inputs = ((staged, staged.text) for staged in self.plan.staging.inputs_to_embed())
-        embedder = self.plan.target.settings.embedder
-        return embed_in_order(embedder, inputs, count=self.count, tokens=lambda one: one.tokens)
 
     def _keep(self, outcome: Embedded[StagedInput]) -> None:
         self.done_inputs += 1

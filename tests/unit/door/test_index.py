@@ -135,7 +135,7 @@ def test_status_counts_what_is_published(tmp_path: Path) -> None:
         assert (status.generation, status.documents, status.chunks, status.inputs) == (1, 2, 3, 2)
         (source,) = status.sources
         assert (source.name, source.documents, source.held_by_restore) == ("docs", 2, False)
-        assert [one["document"] for one in status.held] == ["docs:bad.md"]
+        assert [str(one.document) for one in status.held] == ["docs:bad.md"]
         assert status.store_bytes == sum(
             f.stat().st_size for f in bench.store.glob("store.sqlite*")
         )

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from variorum.records.errors import BugError, InputError, UnavailableError, VariorumError
-from variorum.surfaces.cli import chunking, costing, demo, reading, setting_up, syncing
+from variorum.surfaces.cli import chunking, costing, demo, lab, reading, setting_up, syncing
 from variorum.surfaces.cli.output import print_error
 from variorum.surfaces.cli.streams import degrade_gracefully, discard
 
@@ -59,6 +59,7 @@ for command in (
     *costing.COMMANDS,
     *chunking.COMMANDS,
     *demo.COMMANDS,
+    *lab.COMMANDS,
 ):
     variorum.add_command(command)
 

@@ -28,7 +28,7 @@ class Common:
     store: str | None
     config: str | None
     collection: str | None
-    model: str | None
+    model: str | None = None
 
     @contextmanager
     def index(self) -> Iterator[Index]:
