@@ -31,10 +31,12 @@ LIMIT_OF_NAMES = 25
 
 
 def own_options(name: str) -> list[click.Option]:
+    """Its options but the shared ones; where it has no store, `--model` is its own."""
+    shared = SHARED - {"model"} if name.split()[0] in ("demo", "lab") else SHARED
     return [
         option
         for option in COMMANDS[name].params
-        if isinstance(option, click.Option) and (name == "demo" or option.name not in SHARED)
+        if isinstance(option, click.Option) and option.name not in shared
     ]
 
 
