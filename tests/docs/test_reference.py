@@ -32,7 +32,8 @@ LIMIT_OF_NAMES = 25
 
 def own_options(name: str) -> list[click.Option]:
     """Its options but the shared ones; where it has no store, `--model` is its own."""
-    shared = SHARED - {"model"} if name.split()[0] in ("demo", "lab") else SHARED
+    has_store = any(option.name == "store" for option in COMMANDS[name].params)
+    shared = SHARED if has_store else SHARED - {"model"}
     return [
         option
         for option in COMMANDS[name].params
