@@ -130,8 +130,8 @@ class _Table:
             ) from None
 
     def globs(self, key: str) -> tuple[str, ...]:
-        """A list of glob patterns."""
-        patterns = self.strings(key)
+        """A list of glob patterns; none where it is not given."""
+        patterns = self.strings(key) or ()
         try:
             Globs(patterns)
         except InputError as error:
@@ -139,9 +139,11 @@ class _Table:
             raise self.error(key, "holds no usable glob", error.expected, found) from None
         return patterns
 
-    def strings(self, key: str) -> tuple[str, ...]:
-        """A list of strings; empty where it is not given."""
-        values = self.take(key, list, [])
+    def strings(self, key: str) -> tuple[str, ...] | None:
+        """A list of strings; None where it is not given."""
+        values = self.take(key, list, None)
+        if values is None:
+            return None
         if not all(isinstance(value, str) for value in values):
             raise self.error(key, "must be a list of strings", "a list of strings", repr(values))
         return tuple(values)
@@ -305,6 +307,16 @@ def _depth(table: _Table, default: int) -> int:
     return depth
 
 
+_OR_NONE = "at least one entry, or no such setting, which stands for all"
+
+
+def _at_home(table: _Table, given: str) -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as error:
+        raise table.error("root", "names the home of nobody", "a known user", given) from error
+
+
 def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     kind = table.take("kind", str, "folder")
     if kind not in ("folder", "jsonl", "git"):
@@ -318,11 +330,13 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     source = SourceConfig(
         name=name,
         kind=kind,
-        root=(base / Path(given).expanduser()).absolute(),
+        root=(base / _at_home(table, given)).absolute(),
         recorded_root=given,
         max_bytes=max_bytes,
     )
     if kind != "jsonl":
+        if table.values.get("include") == []:
+            raise table.error("include", "is an empty list", _OR_NONE, "[]")
         source = replace(source, include=table.globs("include"), exclude=table.globs("exclude"))
     if kind == "folder":
         source = replace(source, ignore_files=table.take("ignore_files", bool, True))
@@ -338,7 +352,10 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
 def _collection(
     table: _Table, name: str, defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
 ) -> CollectionConfig:
-    named = table.strings("sources") or tuple(sources)
+    given = table.strings("sources")
+    if given == ():
+        raise table.error("sources", "is an empty list", _OR_NONE, "[]")
+    named = tuple(sources) if given is None else given
     for source in named:
         if source not in sources:
             expected = f"one of: {', '.join(sources) or '(no source is configured)'}"
