@@ -13,6 +13,7 @@ from variorum.lab.families import FAMILIES, families
 from variorum.lab.grid import Point, grid, length_ratio
 from variorum.lab.histories import Revised
 from variorum.lab.overlap import overlap
+from variorum.lab.plots import MOST_POINTS, thinned
 from variorum.lab.position import insertion, position
 from variorum.lab.studying import Setup
 from variorum.lab.subjects import subject
@@ -161,3 +162,13 @@ def test_calibration_finds_equal_lengths_and_prints_the_ratios(pairs: Path, tmp_
 def test_the_demo_has_pages_in_both_languages() -> None:
     languages = {pair(*one)["lang"] for one in pages()}
     assert languages == {"en", "zh"}
+
+
+def test_a_scatter_draws_a_bounded_number_of_points_over_its_whole_width() -> None:
+    few = [(3.0, 1.0), (1.0, 2.0)]
+    assert thinned(few) == sorted(few)
+    many = [(float(n), 0.0) for n in range(10 * MOST_POINTS)]
+    shown = thinned(many)
+    assert len(set(shown)) == MOST_POINTS
+    assert shown[0] == many[0]
+    assert shown[-1] == many[-10]
