@@ -45,6 +45,28 @@ COMMON_REPORT = {
     "shared_roots[].sources[]",
 }
 
+TOTALS = (
+    "ingests",
+    "updates",
+    "rebuilds",
+    "embedded_inputs",
+    "embedded_tokens",
+    "embed_s",
+    "update_inputs",
+    "changed_inputs",
+    "update_tokens",
+    "changed_tokens",
+    "edited_tokens",
+    "floor_tokens",
+    "full_tokens",
+    "reprocessing_waste_ratio",
+    "unedited_token_ratio",
+    "excess_over_floor_ratio",
+    "update_cost_to_full_ingestion_cost_ratio",
+    "update_time_to_full_ingestion_time_ratio",
+    "usd",
+)
+
 SHAPES: dict[str, set[str]] = {
     "plan": COMMON_REPORT
     | {
@@ -159,6 +181,30 @@ SHAPES: dict[str, set[str]] = {
         "sources[].orphaned",
         "shared_roots[].root",
         "shared_roots[].sources[]",
+    },
+    "cost": {
+        "ok",
+        *(f"{part}.{name}" for part in ("total", "groups[]") for name in TOTALS),
+        "groups[].name",
+        "unpublished.runs",
+        "unpublished.embedded_tokens",
+        "frequent[].document",
+        "frequent[].updates_a_year",
+        "frequent[].high_churn_document_annual_reprocessing_cost",
+        "frequent[].ingest_tokens",
+        "frequent[].usd",
+        "chunk_hash_manifest_coverage_percent",
+    },
+    "alerts": {
+        "ok",
+        "alerts[].name",
+        "alerts[].priority",
+        "alerts[].subject",
+        "alerts[].measure",
+        "alerts[].value",
+        "alerts[].limit",
+        "alerts[].generation",
+        "alerts[].remedy",
     },
     "restore": {"ok", "restored", "generation"},
     "verify": {"ok", "findings[].kind", "findings[].subject", "findings[].found"},

@@ -1,6 +1,7 @@
 """What the reference does not name fails here, and what it names must exist."""
 
 import ast
+import dataclasses
 import inspect
 import re
 from pathlib import Path
@@ -14,8 +15,10 @@ from json_shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
 from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
-from variorum.embedding.registry import embedder_from_spec
+from variorum.embedding.registry import MODELS, embedder_from_spec
 from variorum.lab.peers import PEERS
+from variorum.ledger.alerts import NAMES as ALERTS
+from variorum.ledger.thresholds import Thresholds
 from variorum.records import errors
 from variorum.sources import DEFAULT_INCLUDE, GIT_SKIP_REASONS, SKIP_REASONS
 from variorum.sources.naming import KNOWN, content_type_of
@@ -23,15 +26,18 @@ from variorum.surfaces.cli.app import INTERRUPTED
 from variorum.surfaces.cli.app import variorum as command_line
 
 COMMANDS = leaves(command_line)
-SHARED = {"as_json", "store", "config", "collection", "quiet"}
+SHARED = {"as_json", "store", "config", "collection", "model", "quiet"}
 LIMIT_OF_NAMES = 25
 
 
 def own_options(name: str) -> list[click.Option]:
+    """Its options but the shared ones; where it has no store, `--model` is its own."""
+    has_store = any(option.name == "store" for option in COMMANDS[name].params)
+    shared = SHARED if has_store else SHARED - {"model"}
     return [
         option
         for option in COMMANDS[name].params
-        if isinstance(option, click.Option) and option.name not in SHARED
+        if isinstance(option, click.Option) and option.name not in shared
     ]
 
 
@@ -100,7 +106,12 @@ def test_the_exit_codes_are_exactly_those_of_the_errors() -> None:
         and issubclass(one, errors.VariorumError)
         and one not in (errors.VariorumError, errors.InputRejectedError)
     }
-    assert documented == classes | {(0, ""), (errors.EXIT_HELD, ""), (INTERRUPTED, "")}
+    assert documented == classes | {
+        (0, ""),
+        (errors.EXIT_HELD, ""),
+        (errors.EXIT_ALERTS, ""),
+        (INTERRUPTED, ""),
+    }
     help_text = re.findall(r"\d+", command_line.epilog or "")
     assert sorted(map(int, help_text)) == sorted(code for code, _ in documented)
 
@@ -128,6 +139,7 @@ def settings_in_code() -> set[str]:
             prefix = prefixes.get(owner) or prefixes.get(function.name)
             if prefix and isinstance(call.args[0], ast.Constant):
                 found.add(f"{prefix}.{call.args[0].value}")
+    found |= {f"ledger.{one.name}" for one in dataclasses.fields(Thresholds)}
     return found | {"chunking.heading_depth", "collections.NAME.heading_depth"}
 
 
@@ -151,6 +163,20 @@ def test_the_documented_defaults_are_those_of_the_code() -> None:
     assert int(rows["sources.NAME.max_bytes"]) == defaults["max_bytes"]
     plain = {one.name: one.default for one in collection.__dataclass_fields__.values()}
     assert rows["chunking.planner"] == str(plain["planner"]).lower()
+
+
+def test_the_lines_of_the_ledger_are_documented_with_their_defaults() -> None:
+    rows = dict(
+        re.findall(r"^\| `ledger\.(\w+)` \| `([\d.]+)` \|", REFERENCE.read_text(), re.MULTILINE)
+    )
+    assert {name: float(value) for name, value in rows.items()} == dataclasses.asdict(Thresholds())
+
+
+def test_every_alert_is_documented() -> None:
+    rows = re.findall(
+        r"^\| `([A-Z][\w-]+)` \|", section(REFERENCE, "### variorum alerts"), re.MULTILINE
+    )
+    assert rows == list(ALERTS)
 
 
 def test_skip_reasons_and_default_globs_are_documented() -> None:
@@ -186,8 +212,18 @@ def test_chunkers_and_models_are_documented_with_their_defaults() -> None:
     chunkers = re.findall(r"^\| `([^`]+)`", section(REFERENCE, "## Chunkers"), re.MULTILINE)
     names = {name: chunker_from_spec(name).spec for name in CHUNKERS}
     assert {spec.partition("(")[0]: spec for spec in chunkers} == names
-    models = re.findall(r"^\| `([^`]+)`", section(REFERENCE, "## Models"), re.MULTILINE)
+    text = section(REFERENCE, "## Models").split("These are read from a folder")[0]
+    models = re.findall(r"^\| `([^`]+)`", text, re.MULTILINE)
     assert {embedder_from_spec(spec).identity.name for spec in models} == set(models)
+
+
+def test_every_kind_of_model_and_its_settings_are_documented() -> None:
+    text = section(REFERENCE, "## Models")
+    kinds = {name: kind for name, kind in MODELS.items() if kind.required}
+    rows = set(re.findall(r"^\| `([^`]+=…\))` \|", text, re.MULTILINE))
+    assert rows == {f"{name}({kind.required[0]}=…)" for name, kind in kinds.items()}
+    named = {field for kind in kinds.values() for field in kind.parameters}
+    assert named == code_words(" ".join(re.findall(r"^\| (`[a-z_`, ]+`) \|", text, re.MULTILINE)))
 
 
 def test_the_door_is_small_and_is_exactly_the_documented_list() -> None:

@@ -2,13 +2,14 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from variorum.chunking import chunker_from_spec
 from variorum.chunking.chunker import Chunker
 from variorum.chunking.planner import refuse_overlap
+from variorum.ledger.thresholds import Thresholds
 from variorum.records.arguments import price, words
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME_RULE, is_source_name
@@ -75,6 +76,7 @@ class Config:
     precision: str
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)
     collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
     def collection(self, name: str | None) -> CollectionConfig:
         """The named collection, or the only one.
@@ -202,10 +204,11 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         )
         for name, values in _tables(top, "collections").items()
     }
+    thresholds = _thresholds(_Table(file, "ledger", top.take("ledger", dict, {})))
     top.finish()
     if not collections:
         collections = {DEFAULT_COLLECTION: _everything(defaults, sources)}
-    return Config(file, store or configured, precision, sources, collections)
+    return Config(file, store or configured, precision, sources, collections, thresholds)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -279,6 +282,20 @@ def _price(table: _Table) -> float | None:
     except InputError as error:
         what = "is out of range"
         raise table.error("usd_per_million_tokens", what, error.expected, value) from None
+
+
+def _thresholds(table: _Table) -> Thresholds:
+    """The lines of the ledger: each setting of the kind of its default, and not below 0."""
+    values: dict[str, Any] = {}
+    for one in fields(Thresholds):
+        default = getattr(Thresholds(), one.name)
+        whole = isinstance(default, int)
+        value = table.take(one.name, int if whole else (int, float), default)
+        if value < 0:
+            raise table.error(one.name, "is out of range", "0 or more", value)
+        values[one.name] = value
+    table.finish()
+    return Thresholds(**values)
 
 
 def _depth(table: _Table, default: int) -> int:

@@ -28,11 +28,14 @@ class Common:
     store: str | None
     config: str | None
     collection: str | None
+    model: str | None = None
 
     @contextmanager
     def index(self) -> Iterator[Index]:
         """The index that the options name."""
-        index = open_index(store=self.store, config=self.config, collection=self.collection)
+        index = open_index(
+            store=self.store, config=self.config, collection=self.collection, model=self.model
+        )
         with index:
             yield index
 
@@ -103,7 +106,7 @@ def common_options(command: F) -> F:
 
     def with_common(**values: Any) -> Any:
         require_current_folder()
-        names = ("as_json", "quiet", "store", "config", "collection")
+        names = ("as_json", "quiet", "store", "config", "collection", "model")
         return command(common=Common(**{name: values.pop(name) for name in names}), **values)
 
     with_common.__name__ = command.__name__
@@ -125,5 +128,6 @@ _OPTIONS = (
         "--config", metavar="FILE", help="The configuration [default: variorum.toml if it is here]."
     ),
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
+    click.option("--model", metavar="SPEC", help="The model [default: as configured]."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
 )
