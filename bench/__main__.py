@@ -2,7 +2,7 @@
 
 import argparse
 
-from bench import chains, corpus, ingest, kill, locality, recompute, speed, strategies
+from bench import chains, corpus, ingest, kill, locality, recompute, speed, strategies, windows
 from bench.study import Study, report
 
 STUDIES = (
@@ -14,6 +14,7 @@ STUDIES = (
     locality.STUDY,
     speed.STUDY,
     strategies.STUDY,
+    windows.STUDY,
 )
 
 

@@ -147,9 +147,13 @@ def _sizes(subject: Subject, version: Version, sizer: RememberingSizer) -> list[
 
 
 def tuned(
-    family: Family, target: float, versions: Sequence[Version], sizer: RememberingSizer
+    family: Family,
+    target: float,
+    versions: Sequence[Version],
+    sizer: RememberingSizer,
+    close: float = _CLOSE,
 ) -> tuple[int, float]:
-    """(size, mean) of the family whose mean comes nearest to `target`.
+    """(size, mean) of the family whose mean comes nearest to `target`, or `close` to it.
 
     Bisection between a size that is too small and one that is too large, guessed in proportion.
     """
@@ -160,7 +164,7 @@ def tuned(
         if size in found:
             break
         mean = found[size] = mean_size(family.at(size), versions, sizer)
-        if abs(mean - target) <= _CLOSE * target:
+        if abs(mean - target) <= close * target:
             break
         low, high = (max(low, size), high) if mean < target else (low, min(high or size, size))
         guess = round(size * target / mean)
