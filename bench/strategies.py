@@ -14,20 +14,30 @@ from functools import cache, partial
 from pathlib import Path
 from statistics import median
 
-from bench.revisions import RememberingSizer, UncountedSizer, Version, model_sizer
+from bench.revisions import UncountedSizer, model_sizer
 from bench.speed import sample, timed, work
-from bench.splitters import installed_versions
 from bench.strategies_recall import RETRIEVAL, SETS, recall
 from bench.study import Result, Study, Table
-from bench.subjects import SIZES, TOLERANCE, Family, Ours, Subject, families, tuned
+from bench.subjects import (
+    SIZES,
+    TOLERANCE,
+    Family,
+    Ours,
+    Subject,
+    families,
+    installed_versions,
+    tuned,
+)
 from variorum.embedding import embedder_from_spec
 from variorum.formats import parse
+from variorum.lab.counting import StudySizer
 from variorum.lab.measure import Measure, measure
 from variorum.lab.questions import Dataset, load_questions
 from variorum.lab.questions.records import DocumentKey, Reading
 from variorum.lab.recall.cuts import Sentences, cut_value, cuts
 from variorum.lab.recall.summary import Mean, mean_over
 from variorum.lab.recall.units import Piece, Units, cut
+from variorum.lab.versions import Version
 from variorum.records.text import Structure, Text
 
 OVERLAPS = (0, 32, 64)
@@ -74,7 +84,7 @@ class Material:
     tokens: int
 
     @classmethod
-    def of(cls, dataset: Dataset, sizer: RememberingSizer) -> "Material":
+    def of(cls, dataset: Dataset, sizer: StudySizer) -> "Material":
         versions = {
             one.key: Version(one.characters, one.content_type, sizer.tokenizer)
             for one in dataset.readings
@@ -88,7 +98,7 @@ class Material:
             for one in self.versions.values()
         ]
 
-    def units(self, subject: Subject, sizer: RememberingSizer) -> Units:
+    def units(self, subject: Subject, sizer: StudySizer) -> Units:
         """Where the cuts fall; the model's limit is out of reach, so that no input is counted."""
         quick = UncountedSizer(sizer.tokenizer)
 
@@ -133,7 +143,7 @@ def _files(groups: Sequence[str]) -> Iterator[Path]:
 
 
 def _rows(
-    size: int, materials: Sequence[Material], sizer: RememberingSizer, only: Sequence[str] | None
+    size: int, materials: Sequence[Material], sizer: StudySizer, only: Sequence[str] | None
 ) -> Iterator[Row]:
     beginnings = [version for one in materials for version in one.beginnings()]
     for family in strategies():

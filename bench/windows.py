@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from bench.bootstrap import over_documents
-from bench.revisions import PAIRS, Pair, RememberingSizer, model_sizer, read_pairs
+from bench.revisions import PAIRS, Pair, model_sizer, read_pairs
 from bench.study import Result, Study, Table
 from bench.subjects import word_vectors
 from variorum.chunking import Embed, lay_out
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.e5.cache import cache_root
+from variorum.lab.counting import StudySizer
 from variorum.lab.recall.vectors import VectorCache
+from variorum.lab.statistics import over_documents
 from variorum.records.layout import Layout, PreviousLayout, Recipe
 from variorum.records.protocols import Vectors
 
@@ -58,9 +59,7 @@ class Cost:
     chunks: int
 
 
-def cost(
-    pair: Pair, spec: str, sizer: RememberingSizer, embed: Embed, *, planner: bool = False
-) -> Cost:
+def cost(pair: Pair, spec: str, sizer: StudySizer, embed: Embed, *, planner: bool = False) -> Cost:
     """Inputs and windows of the new version that are not byte for byte among the old one's."""
     recipe = Recipe(spec, planner, 0, "bench", "bench", "bench")
 
@@ -79,7 +78,7 @@ def cost(
     )
 
 
-def _tokens(texts: set[str] | frozenset[str], sizer: RememberingSizer) -> int:
+def _tokens(texts: set[str] | frozenset[str], sizer: StudySizer) -> int:
     return sum(sizer.count(sorted(texts)))
 
 

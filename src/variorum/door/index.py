@@ -1,27 +1,34 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import cast
 
 from variorum.chunking import chunker_from_spec
+from variorum.door import money
 from variorum.door.config import (
     FILE_NAME,
     CollectionConfig,
     Config,
     SourceConfig,
     load_config,
-    source_of_path,
-    source_of_text,
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
+from variorum.door.naming import source_of_path, source_of_text
 from variorum.door.status import Status, status
+from variorum.door.telling import telling_damage
+from variorum.door.tracing import traced
 from variorum.embedding import embedder_from_spec
+from variorum.embedding.guarded import Guarded
+from variorum.ledger.alerts import Alert
+from variorum.ledger.measures import By
+from variorum.ledger.report import CostReport
+from variorum.records.arguments import place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
@@ -29,7 +36,7 @@ from variorum.records.protocols import Embedder, Progress, Source
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
-from variorum.retrieval.searching import search
+from variorum.retrieval.searching import require_sound, search
 from variorum.sources import FolderSource, GitSource, JsonLinesSource
 from variorum.sources.git_place import PREFIX
 from variorum.store.generations import GenerationRow
@@ -37,8 +44,9 @@ from variorum.store.history import Difference, difference
 from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
-from variorum.sync.execution import sync
+from variorum.sync.execution import sync, utc_now
 from variorum.sync.planning import planned
+from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import Consent, Settings, Target, no_progress
@@ -52,22 +60,30 @@ def open_index(
     config: str | Path | None = None,
     collection: str | None = None,
     embedder: Embedder | None = None,
+    model: str | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
     `store` names another store folder, `config` another file, `collection` one of several.
-    `embedder` replaces the configured model. Nothing is read or made before it is needed.
+    `model`, a spec, or `embedder`, an object, replaces the configured model. Nothing is read or
+    made before it is needed.
 
     Raises:
-        InputError: the configuration is not sound.
+        InputError: the configuration is not sound, or an argument is not what it should be.
         NotFoundError: `config` was named and is not there.
     """
-    base = Path(folder)
-    file = Path(config) if config else base / FILE_NAME
-    found = file if config or file.is_file() else None
-    chosen = Path(store) if store else None
+    base = Path(place("folder", folder))
+    file = base / FILE_NAME if config is None else Path(place("config", config))
+    found = file if config is not None or file.is_file() else None
+    chosen = None if store is None else Path(place("store", store))
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
-    return Index(loaded, loaded.collection(collection), embedder)
+    named = None if collection is None else words("collection", collection)
+    given = None if embedder is None else Guarded.of(embedder)
+    wanted = loaded.collection(named)
+    if model is not None:
+        chosen_model = replace(wanted, model=words("model", model))
+        return Index(loaded, chosen_model, given, is_model_named=True)
+    return Index(loaded, wanted, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +107,20 @@ class Index:
     """
 
     def __init__(
-        self, config: Config, collection: CollectionConfig, embedder: Embedder | None = None
+        self,
+        config: Config,
+        collection: CollectionConfig,
+        embedder: Embedder | None = None,
+        *,
+        is_model_named: bool = False,
     ) -> None:
         self.config = config
         self.collection = collection
         self._store = Store(config.store)
         self._given = embedder
+        self._is_model_named = is_model_named or config.path is not None
         self._embedders: dict[str, Embedder] = {}
+        self._probed: set[str] = set()
 
     def __enter__(self) -> "Index":
         return self
@@ -114,6 +137,7 @@ class Index:
         """Release the store. The index can be used again; it opens anew."""
         self._store.close()
 
+    @telling_damage
     def plan(
         self,
         source: str | Path | None = None,
@@ -122,6 +146,7 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         usd_per_mtok: float | None = None,
         reasons: bool = False,
         explain: str | DocumentName | None = None,
@@ -140,16 +165,31 @@ class Index:
                 name to explain.
             UnavailableError: a listing broke off.
         """
-        named = DocumentName.parse(explain) if isinstance(explain, str) else explain
+        named = None if explain is None else _document(explain)
+        priced_at = None if usd_per_mtok is None else price("usd_per_mtok", usd_per_mtok)
+        switches(
+            allow_empty=allow_empty,
+            allow_shrink=allow_shrink,
+            release=release,
+            relayout=relayout,
+            reasons=reasons,
+        )
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(source, consent, progress, relayout=relayout)
-        with planned(self._store, target) as plan:
+        target = self._target(
+            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+        )
+        with (
+            traced("plan", collection=target.collection) as span,
+            planned(self._store, target) as plan,
+        ):
+            span.note(embed_inputs=plan.report.inputs.embed, embed_tokens=plan.report.tokens.embed)
             documents = tuple(with_reasons(plan) if reasons else plan.documents())
             view = explain_document(plan, named)
-            price = self.usd_per_million_tokens if usd_per_mtok is None else usd_per_mtok
-            priced = estimate(plan, self._generations(), price)
+            usd = self.usd_per_million_tokens if priced_at is None else priced_at
+            priced = estimate(plan, self._generations(), usd)
             return PlanView(plan.report.with_run(estimate=priced), documents, *view)
 
+    @telling_damage
     def sync(
         self,
         source: str | Path | None = None,
@@ -158,25 +198,45 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         max_tokens: int | None = None,
         progress: Progress = no_progress,
     ) -> Report:
         """Embed what changed and publish one generation; none where nothing changed.
 
         With `relayout`, every listed document is laid out as a fresh index would, whatever its
-        history made of it; earlier generations keep their layouts.
+        history made of it; earlier generations keep their layouts. The documents of
+        `drop_sources`, which must not be configured any more, are removed; earlier generations
+        keep them.
 
         Raises:
-            ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
-                won every attempt.
+            ConflictError: consent is missing, `max_tokens` would be exceeded, a source to drop is
+                configured, or other writers won every attempt.
             BusyError: another process kept the write lock.
             InputError: the source is not configured, or a setting is not sound.
-            NotFoundError: a source's root is not there.
+            NotFoundError: a source's root is not there, or no source has a name to drop.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
-        consent = Consent(allow_empty, allow_shrink, release, max_tokens)
-        return sync(self._store, self._target(source, consent, progress, relayout=relayout))
+        switches(
+            allow_empty=allow_empty, allow_shrink=allow_shrink, release=release, relayout=relayout
+        )
+        limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
+        consent = Consent(allow_empty, allow_shrink, release, limit)
+        with traced("sync", collection=self.collection.name) as span:
+            target = self._target(
+                source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+            )
+            report = sync(self._store, target)
+            span.note(
+                generation=report.generation,
+                embedded_tokens=report.tokens.embed,
+                embedder_calls=report.embedder_calls,
+                embed_s=report.embed_s,
+                held=report.documents.held,
+            )
+            return report
 
+    @telling_damage
     def search(
         self,
         query: str,
@@ -185,20 +245,30 @@ class Index:
         as_of: int | None = None,
         path: str | None = None,
         content_type: str | None = None,
-        where: Mapping[str, str] | None = None,
+        where: Mapping[str, str | int | float | bool] | None = None,
     ) -> Answer:
         """The `k` passages nearest in meaning to `query`, in one generation, best first.
 
+        A string in `where` matches a value written like it; a number or a boolean matches its own
+        kind alone.
+
         Raises:
-            InputError: a blank query, a `k` out of range, a bad path pattern, or an unknown
-                metadata key.
+            InputError: a blank query, a `k` out of range, a bad path pattern, an unknown metadata
+                key or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
             UnsupportedError: the generation's model is not to be had here.
         """
-        snapshot = self._snapshot(as_of)
-        embedder = self._embedder_of(snapshot)
-        return search(snapshot, embedder, query, k, Filter(path, content_type, where or {}))
+        require_sound(query, k)
+        within = Filter.of(path, content_type, where)
+        with traced("search", collection=self.collection.name, k=k) as span:
+            snapshot = self._snapshot(as_of)
+            embedder = self._embedder_of(snapshot)
+            self._require_stored_model(embedder)
+            answer = search(snapshot, embedder, query, k, within)
+            span.note(generation=answer.generation, hits=len(answer.hits))
+            return answer
 
+    @telling_damage
     def show(self, citation: str | Citation) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.
 
@@ -206,21 +276,25 @@ class Index:
             InputError: not a citation.
             NotFoundError: no kept generation holds what it cites.
         """
-        parsed = Citation.parse(citation) if isinstance(citation, str) else citation
-        return show(self._snapshot(None), parsed)
+        if not isinstance(citation, Citation):
+            citation = Citation.parse(words("citation", citation))
+        return show(self._snapshot(None), citation)
 
+    @telling_damage
     def log(self) -> list[GenerationRow]:
         """Every published generation, oldest first; empty where there is none."""
         return self._generations()
 
+    @telling_damage
     def diff(self, old: int, new: int) -> Difference:
         """What changed between two generations, document by document.
 
         Raises:
             NotFoundError: one of them was never published.
         """
-        return difference(self._snapshot(old), self._snapshot(new))
+        return difference(self._snapshot(whole("old", old)), self._snapshot(whole("new", new)))
 
+    @telling_damage
     def restore(self, generation: int) -> int:
         """Publish an old generation's documents as a new one, and return its number.
 
@@ -230,7 +304,8 @@ class Index:
             ConflictError: another writer published meanwhile.
             NotFoundError: that generation was never published.
         """
-        return restore(self._store, self.collection.tenant, self.collection.name, generation)
+        wanted = whole("generation", generation)
+        return restore(self._store, self.collection.tenant, self.collection.name, wanted)
 
     def verify(self, progress: Progress = no_progress) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
@@ -241,13 +316,40 @@ class Index:
         self._store.require()
         return verify(self._store, progress)
 
+    @telling_damage
     def status(self) -> Status:
         """What is published, how large it is, and under which settings.
 
         Raises:
             NotFoundError: nothing was published yet.
         """
-        return status(self._store, self._snapshot(None))
+        return status(self._store, self._snapshot(None), self._configured)
+
+    @telling_damage
+    def cost(
+        self, by: By | None = None, *, usd_per_million_tokens: float | None = None
+    ) -> CostReport:
+        """What every publish so far cost, also by document, source, day or generation.
+
+        Linear in the publishes' documents. The price is the configured one by default.
+
+        Raises:
+            NotFoundError: nothing was published yet.
+        """
+        price = usd_per_million_tokens
+        price = self.usd_per_million_tokens if price is None else price
+        lines = self.config.thresholds
+        return money.cost(self._store, self._snapshot(None), utc_now(), by, lines, price)
+
+    @telling_damage
+    def alerts(self) -> list[Alert]:
+        """Where updates cost far more than their edits; empty where they do not.
+
+        Raises:
+            NotFoundError: nothing was published yet.
+        """
+        lines = self.config.thresholds
+        return money.alerts(self._store, self._snapshot(None), utc_now(), lines)
 
     def doctor(self) -> list[Check]:
         """What is missing or wrong on this machine for this index."""
@@ -271,7 +373,13 @@ class Index:
     @property
     def embedder(self) -> Embedder:
         """The configured model, loaded when first asked for."""
-        return self._given or self._load(self.collection.model)
+        return self._given or self._load(self.model_spec)
+
+    @property
+    def model_spec(self) -> str:
+        """The spec of the configured model; without a configuration, that of the last sync."""
+        generations = [] if self._is_model_named or self._given else self._generations()
+        return generations[-1].model_spec if generations else self.collection.model
 
     @property
     def settings(self) -> Settings:
@@ -281,25 +389,37 @@ class Index:
             planner=self.collection.planner,
             heading_depth=self.collection.heading_depth,
             embedder=self.embedder,
-            embedder_spec=self.collection.model,
+            embedder_spec=self.model_spec,
             precision=cast(Precision, self.config.precision),
         )
 
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:
-            self._embedders[spec] = embedder_from_spec(spec)
+            home = self.config.path.parent if self.config.path else Path()
+            self._embedders[spec] = Guarded.of(embedder_from_spec(spec, home))
         return self._embedders[spec]
 
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
         """The configured model where it made this generation, else the one that did."""
         wanted = snapshot.generation
-        if self._given is not None or wanted.model_spec == self.collection.model:
+        if self._given is not None or wanted.model_spec == self.model_spec:
+            return self.embedder
+        # Another spec of the same model: at another pace, or another address it is declared at.
+        if self.embedder.identity.fingerprint == wanted.model_fingerprint:
             return self.embedder
         return self._load(wanted.model_spec)
 
+    def _require_stored_model(self, embedder: Embedder) -> None:
+        """Once for each model: whether it still gives the vectors that it gave."""
+        fingerprint = embedder.identity.fingerprint
+        if fingerprint not in self._probed:
+            require_stored_model(self._store, embedder)
+            self._probed.add(fingerprint)
+
     def _snapshot(self, as_of: int | None) -> Snapshot:
+        number = None if as_of is None else whole("as_of", as_of)
         self._store.require()
-        return self._store.snapshot(self.collection.tenant, self.collection.name, as_of)
+        return self._store.snapshot(self.collection.tenant, self.collection.name, number)
 
     def _generations(self) -> list[GenerationRow]:
         collection_id, newest = self._store.head(self.collection.tenant, self.collection.name)
@@ -308,9 +428,16 @@ class Index:
         return self._store.generations(collection_id)
 
     def _target(
-        self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
+        self,
+        source: str | Path | None,
+        consent: Consent,
+        progress: Progress,
+        *,
+        relayout: bool,
+        dropped: tuple[str, ...],
     ) -> Target:
-        configs = self._chosen_sources(source)
+        configs = self._chosen_sources(source, dropped)
+        self.collection.sound_chunker()
         return Target(
             tenant=self.collection.tenant,
             collection=self.collection.name,
@@ -320,20 +447,30 @@ class Index:
             consent=consent,
             progress=progress,
             relayout=relayout,
+            configured=self._configured,
+            dropped=tuple(dict.fromkeys(dropped)),
         )
 
-    def _chosen_sources(self, source: str | Path | None) -> list[SourceConfig]:
+    @property
+    def _configured(self) -> frozenset[str] | None:
+        """The collection's sources; None without a configuration, where every one belongs to it."""
+        return frozenset(self.collection.sources) if self.config.path is not None else None
+
+    def _chosen_sources(
+        self, source: str | Path | None, dropped: tuple[str, ...]
+    ) -> list[SourceConfig]:
         if source is None:
             if self.collection.sources:
                 return [self.config.sources[name] for name in self.collection.sources]
-            return self._known_sources()
-        if str(source) in self.collection.sources:
-            return [self.config.sources[str(source)]]
-        if str(source).startswith(PREFIX):
-            found = source_of_text(str(source), Path(), self.config.store)
+            return self._known_sources(dropped)
+        given = place("source", source)
+        if given in self.collection.sources:
+            return [self.config.sources[given]]
+        if given.startswith(PREFIX):
+            found = source_of_text(given, Path(), self.config.store)
             self._require_free_name(found)
             return [found]
-        return [self._source_at(Path(source))]
+        return [self._source_at(Path(given))]
 
     def _source_at(self, path: Path) -> SourceConfig:
         """The source whose root is `path`: a configured one, or one named after the folder."""
@@ -369,13 +506,17 @@ class Index:
                 remedy="configure it under a name of its own in variorum.toml: [sources.NAME]",
             )
 
-    def _known_sources(self) -> list[SourceConfig]:
-        """The sources of earlier runs without a configuration."""
+    def _known_sources(self, dropped: tuple[str, ...]) -> list[SourceConfig]:
+        """The sources of earlier runs without a configuration, but for those to be dropped."""
         collection_id, _ = self._store.head(self.collection.tenant, self.collection.name)
         home = self.config.store.absolute().parent
         known = self._store.sources(collection_id)
         if known:
-            return [source_of_text(root, home, self.config.store) for root, _ in known.values()]
+            return [
+                source_of_text(root, home, self.config.store)
+                for name, (root, _) in known.items()
+                if name not in dropped
+            ]
         raise InputError(
             "no source to sync",
             kind="no-source",
@@ -383,6 +524,12 @@ class Index:
             found="neither",
             remedy="run `variorum sync FOLDER`, or `variorum init`",
         )
+
+
+def _document(name: str | DocumentName) -> DocumentName:
+    if isinstance(name, DocumentName):
+        return name
+    return DocumentName.parse(words("explain", name))
 
 
 def _build(config: SourceConfig) -> Source:

@@ -1,22 +1,30 @@
 """What is published, and how large it is."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from variorum.records.reports import Held, SharedRoot
 from variorum.store.snapshot import Snapshot
+from variorum.store.standing import read_held
 from variorum.store.store import Store
+from variorum.sync.standing import shared_roots
 
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """A source that the collection has listed: where, and whether a restore holds it."""
+    """A source that the collection has listed: where, and whether a restore holds it.
+
+    `orphaned`: it has documents, and no configuration names it any more.
+    """
 
     name: str
     root: str
     held_by_restore: bool
     documents: int
+    orphaned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,8 @@ class Status:
     sources: tuple[SourceStatus, ...]
     store: str
     store_bytes: int
-    held: tuple[Mapping[str, object], ...]
+    held: tuple[Held, ...]
+    shared_roots: tuple[SharedRoot, ...]
 
     def as_fields(self) -> dict[str, object]:
         """The status as JSON fields."""
@@ -47,30 +56,21 @@ class Status:
             "model": self.model,
             "chunker": self.chunker,
             "planner": self.planner,
-            "sources": [
-                {
-                    "name": source.name,
-                    "root": source.root,
-                    "held_by_restore": source.held_by_restore,
-                    "documents": source.documents,
-                }
-                for source in self.sources
-            ],
+            "sources": [asdict(source) for source in self.sources],
             "store": self.store,
             "store_bytes": self.store_bytes,
-            "held": list(self.held),
+            "held": [held.as_fields() for held in self.held],
+            "shared_roots": [shared.as_fields() for shared in self.shared_roots],
         }
 
 
-def status(store: Store, snapshot: Snapshot) -> Status:
-    """Describe a snapshot and the store it lies in."""
+def status(store: Store, snapshot: Snapshot, configured: Collection[str] | None) -> Status:
+    """Describe a snapshot and the store it lies in; `configured` are the sources of today."""
     row = snapshot.generation
-    held = row.report.get("held")
-    names = [manifest.document.source for manifest in snapshot.documents.values()]
-    sources = tuple(
-        SourceStatus(name, root, is_held, names.count(name))
-        for name, (root, is_held) in sorted(store.sources(snapshot.collection_id).items())
-    )
+    sources = _sources(store, snapshot, configured)
+    listed = {source.name: source.root for source in sources if source.documents and source.root}
+    with store.connection() as connection, connection.begin():
+        held = read_held(connection, snapshot.collection_id)
     return Status(
         generation=row.number,
         created_at=row.created_at,
@@ -83,5 +83,23 @@ def status(store: Store, snapshot: Snapshot) -> Status:
         sources=sources,
         store=str(store.folder),
         store_bytes=store.size_bytes(),
-        held=tuple(held) if isinstance(held, list) else (),
+        held=tuple(held),
+        shared_roots=shared_roots(listed),
+    )
+
+
+def _sources(
+    store: Store, snapshot: Snapshot, configured: Collection[str] | None
+) -> tuple[SourceStatus, ...]:
+    documents = Counter(one.document.source for one in snapshot.documents.values())
+    known = store.sources(snapshot.collection_id)
+    mine = known if configured is None else configured
+    return tuple(
+        SourceStatus(
+            name,
+            *known.get(name, ("", False)),
+            documents=documents[name],
+            orphaned=bool(documents[name]) and name not in mine,
+        )
+        for name in sorted({*known, *documents})
     )

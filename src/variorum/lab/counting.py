@@ -51,6 +51,10 @@ class OnceTokenizer:
             self._counts.update(zip(missing, counts, strict=True))
         return [self._counts[one] for one in texts]
 
+    def remember(self, text: str, starts: list[int]) -> None:
+        """Take the tokens of a text as known."""
+        self._starts[text] = starts
+
     def forget(self) -> None:
         """Drop the remembered texts: the next document shares none of them."""
         self._starts.clear()

@@ -21,6 +21,7 @@ from variorum.lab.pool import Results, measure_all
 from variorum.lab.record import Run, Table, file_sha256, write_audit, write_json, write_table
 from variorum.lab.subjects import Subject, subjects
 from variorum.lab.trial import Settings
+from variorum.lab.worst import WORST, worst
 from variorum.records.protocols import Progress
 
 
@@ -63,7 +64,7 @@ def recompute(
     results = measure_all(histories, names, settings, folder, progress, workers)
     run = study_run(command, {file.name: file_sha256(file)}, settings, chosen)
     study = compared(run, names, histories, results)
-    write_study(folder, study)
+    write_study(folder, study, settings)
     return study
 
 
@@ -92,11 +93,12 @@ def compared(
     return Study(run, tuple(specs), tuple(documents), tuple(tables), results)
 
 
-def write_study(folder: Path, study: Study) -> None:
-    """Write every table with its record, the audit, and what the time went to."""
+def write_study(folder: Path, study: Study, settings: Settings) -> None:
+    """Write every table with its record, the audit, the worst edits, and what the time went to."""
     for table in study.tables:
         write_table(folder, table, study.run)
     write_audit(folder, (audit_row(one, study.specs) for one in study.documents))
+    write_json(folder / WORST, worst(study.documents, study.specs, settings))
     spent = study.results.spent
     write_json(
         folder / "timing.json",

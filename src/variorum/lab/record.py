@@ -137,8 +137,8 @@ def write_audit(folder: Path, rows: Iterable[Mapping[str, object]], name: str = 
     write_atomically(folder / name, "".join(line + "\n" for line in lines).encode())
 
 
-def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """Write an object, each key on a line."""
+def write_json(path: Path, content: Mapping[str, object] | Sequence[object]) -> None:
+    """Write an object or a list, each key on a line."""
     text = json.dumps(content, ensure_ascii=False, indent=1, default=_exact) + "\n"
     write_atomically(path, text.encode())
 

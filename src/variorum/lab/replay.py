@@ -121,7 +121,7 @@ def replay(
     more = [_strategies(window, totals, price), _documents(documents, names, window, price)]
     more.append(_left_out(window))
     study = Study(run, study.specs, study.documents, (*more, *study.tables), results)
-    write_study(folder, study)
+    write_study(folder, study, settings)
     return Replayed(window, study, best, totals)
 
 

@@ -194,6 +194,25 @@ def short(spec: str) -> str:
     return f"{name}({kept}){tail}" if kept else f"{name}{tail}"
 
 
+_SIZES = re.compile(r"(max|min|overlap)_(?:tokens|characters|bytes)=(\d+)")
+
+
+def label(spec: str) -> str:
+    """A spec in few characters, for plots: its name, sizes and the planner.
+
+    >>> label("anchored(max_tokens=512, min_tokens=100)+planner")
+    'anchored 100–512 + planner'
+    >>> label("fixed(max_tokens=304, overlap_tokens=32)")
+    'fixed 304, 32 shared'
+    """
+    sizes = dict(_SIZES.findall(spec))
+    name = re.split(r"[(+]", spec, maxsplit=1)[0]
+    least = f"{sizes['min']}–" if "min" in sizes else ""
+    size = f" {least}{sizes['max']}" if "max" in sizes else ""
+    shared = f", {sizes['overlap']} shared" if sizes.get("overlap", "0") != "0" else ""
+    return f"{name}{size}{shared}{' + planner' if spec.endswith(PLANNER) else ''}"
+
+
 def subjects(specs: Sequence[str]) -> list[Subject]:
     """The subjects in order, each once."""
     found = [subject(spec) for spec in specs]

@@ -2,7 +2,7 @@
 
 Rows of `manifest` carry the generations they are visible in; the rows of a layout, an input and a
 vector never change once written (invariants 3, 5 and 11). Vectors stand in a table of their own, so
-that closing a manifest row never rewrites one.
+that closing a manifest row never rewrites one. Every row carries a seal (see `seals`).
 """
 
 from sqlalchemy import (
@@ -21,12 +21,19 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
+
+def _seal() -> Column[int]:
+    """A checksum over the row's other columns."""
+    return Column("seal", Integer, nullable=False, server_default="0")
+
+
 collection = Table(
     "collection",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("tenant", String, nullable=False),
     Column("name", String, nullable=False),
+    _seal(),
     UniqueConstraint("tenant", "name"),
 )
 
@@ -35,6 +42,7 @@ head = Table(
     metadata,
     Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
     Column("generation", Integer, nullable=False),
+    _seal(),
 )
 
 model = Table(
@@ -45,6 +53,7 @@ model = Table(
     Column("name", String, nullable=False),
     Column("spec", String, nullable=False),
     Column("dimensions", Integer, nullable=False),
+    _seal(),
 )
 
 recipe = Table(
@@ -53,6 +62,7 @@ recipe = Table(
     Column("id", Integer, primary_key=True),
     Column("fingerprint", String, nullable=False, unique=True),
     Column("settings", JSON, nullable=False),
+    _seal(),
 )
 
 generation = Table(
@@ -66,6 +76,7 @@ generation = Table(
     Column("model_id", Integer, ForeignKey("model.id"), nullable=False),
     Column("recipe_id", Integer, ForeignKey("recipe.id"), nullable=False),
     Column("report", JSON, nullable=False),
+    _seal(),
 )
 
 source = Table(
@@ -75,6 +86,7 @@ source = Table(
     Column("name", String, primary_key=True),
     Column("root", String, nullable=False),
     Column("held_by_restore", Boolean, nullable=False, default=False),
+    _seal(),
 )
 
 document = Table(
@@ -84,6 +96,7 @@ document = Table(
     Column("collection_id", Integer, ForeignKey("collection.id"), nullable=False),
     Column("source", String, nullable=False),
     Column("path", LargeBinary, nullable=False),
+    _seal(),
     UniqueConstraint("collection_id", "source", "path"),
 )
 
@@ -95,6 +108,7 @@ revision = Table(
     Column("sha256", String, nullable=False),
     Column("size_bytes", Integer, nullable=False),
     Column("content", LargeBinary, nullable=False),
+    _seal(),
     UniqueConstraint("tenant", "sha256"),
 )
 
@@ -108,6 +122,7 @@ layout = Table(
     Column("parser", String, nullable=False),
     # How many layouts the same revision had under the same settings before: the highest is used.
     Column("ordinal", Integer, nullable=False),
+    _seal(),
     UniqueConstraint("revision_id", "recipe_id", "content_type", "parser", "ordinal"),
 )
 
@@ -118,6 +133,7 @@ input_ = Table(
     Column("key", LargeBinary, nullable=False, unique=True),
     Column("model_id", Integer, ForeignKey("model.id"), nullable=False),
     Column("tokens", Integer, nullable=False),
+    _seal(),
 )
 
 vector = Table(
@@ -125,6 +141,7 @@ vector = Table(
     metadata,
     Column("input_id", Integer, ForeignKey("input.id"), primary_key=True),
     Column("data", LargeBinary, nullable=False),
+    _seal(),
 )
 
 chunk = Table(
@@ -137,6 +154,7 @@ chunk = Table(
     Column("heading_path", JSON, nullable=False),
     Column("prefix", String, nullable=False),
     Column("input_id", Integer, ForeignKey("input.id"), nullable=False),
+    _seal(),
     Index("chunk_input", "input_id"),
 )
 
@@ -151,8 +169,32 @@ manifest = Table(
     Column("metadata", JSON, nullable=False),
     Column("from_generation", Integer, nullable=False),
     Column("to_generation", Integer),
+    _seal(),
     Index("manifest_visible", "collection_id", "to_generation"),
     Index("manifest_document", "document_id", "from_generation"),
     Index("manifest_layout", "layout_id"),
     Index("manifest_revision", "revision_id"),
+)
+
+# What the last listing of each source held, whether or not it published anything.
+held = Table(
+    "held",
+    metadata,
+    Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
+    Column("source", String, primary_key=True),
+    Column("path", LargeBinary, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("position", Integer),
+    Column("message", String, nullable=False),
+    _seal(),
+)
+
+# Inputs that a writer is embedding now; `holder` names its process and its run.
+lease = Table(
+    "lease",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("holder", String, nullable=False),
+    _seal(),
+    Index("lease_holder", "holder"),
 )

@@ -15,6 +15,7 @@ from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.contents import ContentCache
 from variorum.store.generations import GenerationRow
+from variorum.store.heads import missing_generation
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
 from variorum.store.schema import (
     chunk,
@@ -25,6 +26,7 @@ from variorum.store.schema import (
     manifest,
     revision,
 )
+from variorum.store.seals import damaged_row, is_sound, name_of, require_sound, unsound
 from variorum.store.vectors import VectorCache, VectorRows
 
 
@@ -72,7 +74,17 @@ class Snapshot:
     def places(self) -> Places:
         """Every chunk of the generation that its own model embedded (invariant 4)."""
         query = (
-            select(chunk.c.input_id, manifest.c.id, chunk.c.ordinal, chunk.c.start, chunk.c.end)
+            select(
+                chunk.c.input_id,
+                manifest.c.id,
+                chunk.c.ordinal,
+                chunk.c.start,
+                chunk.c.end,
+                chunk.c.layout_id,
+                input_.c.model_id == self.generation.model_id,
+                is_sound(chunk),
+                is_sound(input_),
+            )
             .select_from(
                 manifest.join(chunk, chunk.c.layout_id == manifest.c.layout_id).join(
                     input_, input_.c.id == chunk.c.input_id
@@ -81,12 +93,13 @@ class Snapshot:
             .where(
                 manifest.c.collection_id == self.collection_id,
                 visible_at(self.generation.number),
-                input_.c.model_id == self.generation.model_id,
             )
         )
         with self._connect() as connection, connection.begin():
             rows = connection.execute(query)
-            table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 5)
+            table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 9)
+        _require_sound_places(table)
+        table = table[table[:, 6] == 1, :5]
         order = np.lexsort((table[:, 2], table[:, 1]))
         return Places(*np.ascontiguousarray(table[order].T))
 
@@ -122,19 +135,19 @@ class Snapshot:
         """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
         places = [{"layout": layout_id, "place": ordinal} for layout_id, ordinal in chunks]
         with self._connect() as connection, connection.begin():
-            return [
-                tuple(connection.execute(_HEADING_PATH, place).scalar_one()) for place in places
-            ]
+            rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
+        return [tuple(require_sound(row, 1)[0]) for row in rows]
 
     def chunks_of(self, layout_id: int) -> list[tuple[int, int, tuple[str, ...]]]:
         """(start, end, heading path) of every chunk of a layout, in order."""
         query = (
-            select(chunk.c.start, chunk.c.end, chunk.c.heading_path)
+            select(chunk.c.start, chunk.c.end, chunk.c.heading_path, *unsound(chunk))
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
         with self._connect() as connection, connection.begin():
-            return [(row[0], row[1], tuple(row[2])) for row in connection.execute(query)]
+            rows = [require_sound(row, 1) for row in connection.execute(query)]
+        return [(row[0], row[1], tuple(row[2])) for row in rows]
 
     def earlier_revisions(self, row: ManifestRow) -> Iterator[tuple[int, str]]:
         """(revision id, when it was published) of a document, newest first, from `row` back.
@@ -155,7 +168,11 @@ class Snapshot:
             generation.c.number <= self.generation.number,
         )
         with self._connect() as connection, connection.begin():
-            return {row.number: row.created_at for row in connection.execute(query)}
+            found = {row.number: row.created_at for row in connection.execute(query)}
+        for number in range(1, self.generation.number + 1):
+            if number not in found:
+                raise missing_generation(self.collection_id, number)
+        return found
 
     def find_revision(self, name: DocumentName, sha256_head: str) -> tuple[int, str, str]:
         """(revision id, SHA-256, content type) of any revision that history keeps of a document.
@@ -180,6 +197,8 @@ class Snapshot:
         )
         with self._connect() as connection, connection.begin():
             found = connection.execute(query).first()
+            if found is None:
+                self._require_sound_names(connection, name)
         if found is None:
             raise NotFoundError(
                 "no such revision of that document in the index",
@@ -190,9 +209,34 @@ class Snapshot:
             )
         return (found[0], found[1], found[2])
 
+    def _require_sound_names(self, connection: Connection, name: DocumentName) -> None:
+        """What was not found may be damaged: the documents' names, or the named one's revisions."""
+        query = select(*unsound(document, manifest)).where(
+            manifest.c.document_id == document.c.id,
+            manifest.c.collection_id == self.collection_id,
+        )
+        for row in connection.execute(query):
+            require_sound(row, 2)
+        mine = (
+            select(*unsound(revision))
+            .join(manifest, manifest.c.revision_id == revision.c.id)
+            .join(document, document.c.id == manifest.c.document_id)
+            .where(document.c.source == name.source, document.c.path == name.path)
+        )
+        for row in connection.execute(mine):
+            require_sound(row, 1)
+
+
+def _require_sound_places(table: NDArray[np.int64]) -> None:
+    """Refuse chunks and inputs that are not as they were written: int64[n, 9] of `places`."""
+    for row in table[table[:, 7] == 0][:1]:
+        raise damaged_row(name_of(chunk, (row[5], row[2])))
+    for row in table[table[:, 8] == 0][:1]:
+        raise damaged_row(name_of(input_, (row[0],)))
+
 
 # Built once: a hit asks several times, and building costs as much as running.
-_HEADING_PATH = select(chunk.c.heading_path).where(
+_HEADING_PATH = select(chunk.c.heading_path, *unsound(chunk)).where(
     chunk.c.layout_id == bindparam("layout"), chunk.c.ordinal == bindparam("place")
 )
 _PUBLISHED = select(

@@ -7,6 +7,7 @@ from variorum.surfaces.cli import (
     lab_recall,
     lab_recompute,
     lab_replay,
+    lab_report,
     lab_studies,
     lab_why,
 )
@@ -17,7 +18,15 @@ def lab() -> None:
     """Measure what chunkers cost at every edit, and what they find."""
 
 
-_MODULES = (lab_recompute, lab_replay, lab_recall, lab_frontier, lab_studies, lab_why)
+_MODULES = (
+    lab_recompute,
+    lab_replay,
+    lab_recall,
+    lab_frontier,
+    lab_studies,
+    lab_report,
+    lab_why,
+)
 for _command in (one for module in _MODULES for one in module.COMMANDS):
     lab.add_command(_command)
 

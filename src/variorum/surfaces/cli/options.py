@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from variorum.door.index import Index, open_index
+from variorum.records.errors import NotFoundError
 from variorum.records.protocols import Progress as Report
 from variorum.surfaces.cli.output import console, progress_fits
 
@@ -26,11 +28,14 @@ class Common:
     store: str | None
     config: str | None
     collection: str | None
+    model: str | None = None
 
     @contextmanager
     def index(self) -> Iterator[Index]:
         """The index that the options name."""
-        index = open_index(store=self.store, config=self.config, collection=self.collection)
+        index = open_index(
+            store=self.store, config=self.config, collection=self.collection, model=self.model
+        )
         with index:
             yield index
 
@@ -78,11 +83,30 @@ class _Bar:
         self._progress.update(self._tasks[stage], completed=done, total=total)
 
 
+def require_current_folder() -> None:
+    """Refuse to go on in a folder that was deleted.
+
+    Raises:
+        NotFoundError: the current folder is not there any more.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            "the current folder is gone",
+            kind="no-current-folder",
+            expected="a folder to work in",
+            found="one that was deleted",
+            remedy="change to a folder that is there",
+        ) from error
+
+
 def common_options(command: F) -> F:
     """Add the options of every command; the command takes them as `common`."""
 
     def with_common(**values: Any) -> Any:
-        names = ("as_json", "quiet", "store", "config", "collection")
+        require_current_folder()
+        names = ("as_json", "quiet", "store", "config", "collection", "model")
         return command(common=Common(**{name: values.pop(name) for name in names}), **values)
 
     with_common.__name__ = command.__name__
@@ -104,5 +128,6 @@ _OPTIONS = (
         "--config", metavar="FILE", help="The configuration [default: variorum.toml if it is here]."
     ),
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
+    click.option("--model", metavar="SPEC", help="The model [default: as configured]."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
 )

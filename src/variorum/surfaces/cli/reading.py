@@ -1,5 +1,7 @@
 """`search`, `show`, `log`, `diff`, `restore`, `status` and `verify`."""
 
+from collections.abc import Sequence
+
 import click
 
 from variorum.door.status import Status
@@ -36,7 +38,7 @@ def search(
     where: tuple[str, ...],
 ) -> int:
     """Find the passages nearest in meaning to QUERY."""
-    wanted = dict(_pair(text) for text in where)
+    wanted = _wanted(where)
     with common.index() as index:
         answer = index.search(
             query, k, as_of=as_of, path=path, content_type=content_type, where=wanted
@@ -46,6 +48,23 @@ def search(
     else:
         print_answer(answer)
     return 0
+
+
+def _wanted(where: Sequence[str]) -> dict[str, str]:
+    pairs = [_pair(text) for text in where]
+    wanted = dict(pairs)
+    keys = [key for key, _ in pairs]
+    for key in wanted:
+        if keys.count(key) > 1:
+            raise InputError(
+                f"--where names {key!r} twice",
+                kind="bad-parameter",
+                subject="--where",
+                expected="each key once: a document has one value of it",
+                found=", ".join(text for text in where if _pair(text)[0] == key),
+                remedy="search once for each value",
+            )
+    return wanted
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -165,10 +184,19 @@ def _print_status(found: Status) -> None:
             out.print(
                 "           held by a restore until `variorum sync --release`", style="yellow"
             )
-    for held_document in found.held:
+        if source.orphaned:
+            out.print(
+                "           not configured any more; its documents stay until "
+                f"`variorum sync --drop-source {source.name}`",
+                style="yellow",
+            )
+    for shared in found.shared_roots:
         out.print(
-            f"  held     {held_document['document']}: {held_document['kind']}", style="yellow"
+            f"  twice    {shared.root} is indexed as {' and as '.join(shared.sources)}",
+            style="yellow",
         )
+    for held in found.held:
+        out.print(f"  held     {held.document}: {held.kind}", style="yellow")
     out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
 
 
