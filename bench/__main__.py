@@ -2,12 +2,24 @@
 
 import argparse
 
-from bench import chains, corpus, ingest, kill, locality, recompute, speed, strategies, windows
+from bench import (
+    chains,
+    corpus,
+    headings,
+    ingest,
+    kill,
+    locality,
+    recompute,
+    speed,
+    strategies,
+    windows,
+)
 from bench.study import Study, report
 
 STUDIES = (
     chains.STUDY,
     corpus.STUDY,
+    headings.STUDY,
     ingest.STUDY,
     kill.STUDY,
     recompute.STUDY,

@@ -45,9 +45,10 @@ class Ours:
 
     spec: str
     planner: bool = False
+    heading_depth: int = 0
 
     def cut(self, version: Version, sizer: Sizer, previous: Cut | None = None) -> Cut:
-        recipe = Recipe(self.spec, self.planner, 0, "bench", "bench", "bench")
+        recipe = Recipe(self.spec, self.planner, self.heading_depth, "bench", "bench", "bench")
         before = None
         if self.planner and previous is not None and previous.layout is not None:
             before = PreviousLayout(previous.version.text, previous.layout)
