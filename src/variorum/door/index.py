@@ -175,13 +175,8 @@ class Index:
             reasons=reasons,
         )
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(
-            source,
-            consent,
-            progress,
-            relayout=relayout,
-            dropped=names("drop_sources", drop_sources),
-        )
+        dropped = names("drop_sources", drop_sources)
+        target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
         with (
             traced("plan", collection=target.collection) as span,
             planned(self._store, target) as plan,
@@ -228,13 +223,7 @@ class Index:
         consent = Consent(allow_empty, allow_shrink, release, limit)
         dropped = names("drop_sources", drop_sources)
         with traced("sync", collection=self.collection.name) as span:
-            target = self._target(
-                source,
-                consent,
-                progress,
-                relayout=relayout,
-                dropped=names("drop_sources", drop_sources),
-            )
+            target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
             report = sync(self._store, target)
             span.note(
                 generation=report.generation,
