@@ -33,7 +33,7 @@ from variorum.surfaces.cli.output import console, counted, percent, print_json
 @click.option("--prometheus", metavar="FILE", help="Write the figures too.")
 @common_options
 def cost(common: Common, by: str | None, price: float | None, prometheus: str | None) -> int:
-    """Say what keeping the index costs: tokens, waste, the least possible, a year of it."""
+    """Say what keeping the index costs, and the least possible."""
     metrics = None if prometheus is None else Path(place("--prometheus", prometheus))
     with common.index() as index:
         report = index.cost(by, usd_per_million_tokens=price)  # type: ignore[arg-type]
@@ -107,7 +107,9 @@ def _print_frequent(report: CostReport) -> None:
 @click.command()
 @common_options
 def alerts(common: Common) -> int:
-    """Say where incremental updating stopped being incremental; exit code 10 where it did."""
+    """Say where updates cost far more than their edits.
+
+    Exit code 10 where they do."""
     with common.index() as index:
         found = index.alerts()
     if common.as_json:
