@@ -1,8 +1,8 @@
 """Shared fixtures: a corpus in a folder, an index over it, a clock that only moves forward."""
 
-from pathlib import signal
+import signal
+from pathlib import Path
 
-import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
