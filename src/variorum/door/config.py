@@ -129,9 +129,9 @@ class _Table:
                 key, f"must be {error.expected}", error.expected, error.found
             ) from None
 
-    def globs(self, key: str) -> tuple[str, ...]:
-        """A list of glob patterns; none where it is not given."""
-        patterns = self.strings(key) or ()
+    def globs(self, key: str, *, none_is_all: bool = False) -> tuple[str, ...]:
+        """A list of glob patterns, as `strings` reads it."""
+        patterns = self.strings(key, none_is_all=none_is_all)
         try:
             Globs(patterns)
         except InputError as error:
@@ -139,11 +139,15 @@ class _Table:
             raise self.error(key, "holds no usable glob", error.expected, found) from None
         return patterns
 
-    def strings(self, key: str) -> tuple[str, ...] | None:
-        """A list of strings; None where it is not given."""
-        values = self.take(key, list, None)
-        if values is None:
-            return None
+    def strings(self, key: str, *, none_is_all: bool = False) -> tuple[str, ...]:
+        """A list of strings; empty where it is not given.
+
+        With `none_is_all`, what is not given stands for all, and an empty list is refused.
+        """
+        is_given = key in self.values
+        values = self.take(key, list, [])
+        if is_given and none_is_all and not values:
+            raise self.error(key, "is an empty list", _OR_NONE, "[]")
         if not all(isinstance(value, str) for value in values):
             raise self.error(key, "must be a list of strings", "a list of strings", repr(values))
         return tuple(values)
@@ -335,9 +339,8 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
         max_bytes=max_bytes,
     )
     if kind != "jsonl":
-        if table.values.get("include") == []:
-            raise table.error("include", "is an empty list", _OR_NONE, "[]")
-        source = replace(source, include=table.globs("include"), exclude=table.globs("exclude"))
+        include = table.globs("include", none_is_all=True)
+        source = replace(source, include=include, exclude=table.globs("exclude"))
     if kind == "folder":
         source = replace(source, ignore_files=table.take("ignore_files", bool, True))
     if kind == "git":
@@ -352,10 +355,7 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
 def _collection(
     table: _Table, name: str, defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
 ) -> CollectionConfig:
-    given = table.strings("sources")
-    if given == ():
-        raise table.error("sources", "is an empty list", _OR_NONE, "[]")
-    named = tuple(sources) if given is None else given
+    named = table.strings("sources", none_is_all=True) or tuple(sources)
     for source in named:
         if source not in sources:
             expected = f"one of: {', '.join(sources) or '(no source is configured)'}"
