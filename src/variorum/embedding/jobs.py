@@ -242,11 +242,16 @@ def _keep_answered(
 ) -> None:
     """Wait until a batch is answered, and keep all that are; then raise what ended one of them."""
     done = wait(running, return_when=FIRST_COMPLETED).done
-    running -= done
     answers = [future.result() for future in done]
     outcomes = [outcome for answer in answers for outcome in answer.outcomes]
-    if outcomes:
-        keep(outcomes)
+    try:
+        if outcomes:
+            keep(outcomes)
+    except Exception:
+        running -= done
+        raise
+    # Not before: Ctrl-C in the middle of keeping leaves them to be kept with the batches begun.
+    running -= done
     for answer in answers:
         if answer.error is not None:
             raise answer.error

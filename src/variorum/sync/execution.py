@@ -199,12 +199,12 @@ class _Run:
             for one in outcomes
             if isinstance(one, Embedded)
         ]
-        self.done_inputs += len(fresh)
-        self.done_tokens += sum(one.tokens for one in fresh)
-        self.rejected += [one for one in outcomes if isinstance(one, Rejected)]
         if fresh:
             record_vectors(staging.connection, self.model_id, fresh, settings.precision)
         staging.note_sent([one.key.key for one in outcomes])
+        self.done_inputs += len(fresh)
+        self.done_tokens += sum(one.tokens for one in fresh)
+        self.rejected += [one for one in outcomes if isinstance(one, Rejected)]
         total = self.plan.report.tokens.embed
         self.plan.target.progress("embed", self.done_tokens, total)
 

@@ -164,10 +164,10 @@ class Windows:
             for one in outcomes
             if isinstance(one, Embedded)
         ]
-        self.counts = self.counts.plus(len(fresh), 0, sum(one.tokens for one in fresh))
         if fresh:
             model_id, precision = self._model(connection), self.target.settings.precision
             record_vectors(connection, model_id, fresh, precision)
+        self.counts = self.counts.plus(len(fresh), 0, sum(one.tokens for one in fresh))
         for one in outcomes:
             if isinstance(one, Rejected):
                 raise _refused(one)
