@@ -17,6 +17,7 @@ from pathlib import Path
 from sqlalchemy import Connection, LargeBinary, bindparam, delete, func, literal, select
 
 from variorum.store.engine import write_transaction
+from variorum.store.file import FILE_NAME, gone
 from variorum.store.schema import input_, lease, vector
 from variorum.store.seals import insert_rows
 from variorum.store.staged import staged_input
@@ -130,13 +131,20 @@ class Leases:
 
 @contextmanager
 def leases(connection: Connection, folder: Path) -> Iterator[Leases]:
-    """A living holder of leases; they end with the block, or with the process."""
+    """A living holder of leases; they end with the block, or with the process.
+
+    Raises:
+        UnavailableError: the store's folder was taken away.
+    """
     holder = secrets.token_hex(8)
     # Threads that the embedder is called in inherit this, so that a run within one of its calls
     # knows whom it must not wait for.
     callers = _callers.get()
     file = _lock_file(folder, holder)
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError as error:
+        raise gone(folder / FILE_NAME) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         mine = Leases(connection, folder, holder)
