@@ -15,16 +15,17 @@ from typing import TypeVar
 
 from bench.chains import CHAINS
 from bench.locality import chosen
-from bench.revisions import MODEL, PAIRS, RememberingTokenizer, content_type
-from bench.splitters import SPLITTERS, installed_versions
+from bench.revisions import MODEL, PAIRS
 from bench.study import Result, Study, Table, Target
-from bench.subjects import Ours, Peer, Subject, word_vectors
+from bench.subjects import Ours, Peer, Subject, installed_versions, split, word_vectors
 from variorum.chunking import lay_out
 from variorum.embedding import embedder_from_spec
 from variorum.formats import parse
+from variorum.lab.counting import OnceTokenizer
 from variorum.records.layout import PreviousLayout, Recipe
 from variorum.records.protocols import Embedder
 from variorum.records.text import Text
+from variorum.sources.naming import content_type_of
 
 CHARACTERS = 300_000
 REPEATS = 5
@@ -69,9 +70,9 @@ def ratios(model: Embedder, subjects: dict[str, Subject]) -> list[dict[str, obje
         structure = parse(Text(text), "text/markdown")
         megabytes = len(text.encode()) / 1e6
         for name, subject in subjects.items():
-            work = _work(subject, text, structure, model)
+            whole_of = work(subject, text, structure, model)
             runs = [
-                (timed(partial(model.tokenizer.starts, text))[0], timed(work)[0])
+                (timed(partial(model.tokenizer.starts, text))[0], timed(whole_of)[0])
                 for _ in range(REPEATS if isinstance(subject, Ours) else 2)
             ]
             alone, whole = (median(column) for column in zip(*runs, strict=True))
@@ -88,12 +89,11 @@ def ratios(model: Embedder, subjects: dict[str, Subject]) -> list[dict[str, obje
     return found
 
 
-def _work(subject: Subject, text: str, structure: object, model: Embedder) -> Callable[[], object]:
+def work(subject: Subject, text: str, structure: object, model: Embedder) -> Callable[[], object]:
+    """The whole of a chunker on a text that is parsed, exact counts of its inputs included."""
     if isinstance(subject, Peer):
         # Every count is asked for once, as the peers' own caches do.
-        return lambda: SPLITTERS[subject.name](subject.size, RememberingTokenizer(model.tokenizer))(
-            text
-        )
+        return lambda: split(subject.name, subject.size, OnceTokenizer(model.tokenizer))(text)
     made = recipe(subject.spec, planner=False)
     return lambda: lay_out(text, structure, made, model, None, word_vectors)
 
@@ -104,7 +104,7 @@ def update(model: Embedder, spec: str, *, with_kara: bool) -> dict[str, object]:
     middle = page.index(". ", len(page) // 2) + 1
     edited = page[:middle] + SENTENCE + page[middle:]
     made = recipe(spec)
-    kind = content_type("page.md")
+    kind = content_type_of(b"page.md")
     first = lay_out(page, parse(Text(page), kind), made, model)
     structure = parse(Text(edited), kind)
     before = PreviousLayout(page, first)

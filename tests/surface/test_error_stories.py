@@ -40,7 +40,7 @@ def store_file(place: Workplace) -> Path:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda _: HashingEmbedder())
+    monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda *_: HashingEmbedder())
     place = Workplace(tmp_path)
     assert_story(place.run("sync", "nowhere"), 4, "nowhere", "does not exist", "check the path")
     assert not (tmp_path / ".variorum").exists()
@@ -278,7 +278,7 @@ def test_an_input_that_the_model_rejects_holds_its_document(
     published.write("docs/new.md", "# New\n\nparking rules\n")
     published.write("docs/leave.md", LEAVE + "\n## Cars\n\nparking is free\n")
     published.write("docs/other.md", "# Other\n\nparental leave elsewhere\n")
-    monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda _: Rejecting(256))
+    monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda *_: Rejecting(256))
     result = published.run("sync", "--json")
     held = {one["document"]: one["kind"] for one in result.json["held"]}
     assert result.code == 3
@@ -341,7 +341,7 @@ CONFIGURATIONS = [
     ("[sources.docs]\nroot = 5\n", "sources.docs.root", "must be a string"),
     ("[sources.docs]\ninclude = [1]\nroot = 'a'\n", "sources.docs.include", "list of strings"),
     ("[sources.docs]\n", "sources.docs.root", "is missing"),
-    ("[sources.docs]\nkind = 'git'\nroot = 'a'\n", "sources.docs.kind", "is unknown"),
+    ("[sources.docs]\nkind = 'svn'\nroot = 'a'\n", "sources.docs.kind", "is unknown"),
     ("[collections.a]\nsources = ['b']\n", "collections.a.sources", "unknown source"),
     ("[store]\nvectors = 'int8'\n", "store.vectors", "is unknown"),
     ("[sources]\ndocs = 'a'\n", "sources.docs", "must be a table"),

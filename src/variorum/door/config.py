@@ -2,16 +2,18 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from variorum.chunking import chunker_from_spec
 from variorum.chunking.chunker import Chunker
 from variorum.chunking.planner import refuse_overlap
+from variorum.ledger.thresholds import Thresholds
 from variorum.records.arguments import price, words
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME_RULE, is_source_name
+from variorum.sources.git_place import GitPlace
 from variorum.sources.globs import Globs
 
 FILE_NAME = "variorum.toml"
@@ -23,7 +25,10 @@ DEFAULT_TENANT = "local"
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """A configured source. `root` is absolute; `recorded_root` is what the store remembers."""
+    """A configured source. `root` is absolute; `recorded_root` is what the store remembers.
+
+    Of a repository, `root` is its folder, `revision` what is listed, `path` a folder in it.
+    """
 
     name: str
     kind: str
@@ -33,6 +38,8 @@ class SourceConfig:
     exclude: tuple[str, ...] = ()
     max_bytes: int = 10_000_000
     ignore_files: bool = True
+    revision: str = "HEAD"
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,7 @@ class Config:
     precision: str
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)
     collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
     def collection(self, name: str | None) -> CollectionConfig:
         """The named collection, or the only one.
@@ -121,9 +129,9 @@ class _Table:
                 key, f"must be {error.expected}", error.expected, error.found
             ) from None
 
-    def globs(self, key: str) -> tuple[str, ...]:
-        """A list of glob patterns."""
-        patterns = self.strings(key)
+    def globs(self, key: str, *, none_is_all: bool = False) -> tuple[str, ...]:
+        """A list of glob patterns, as `strings` reads it."""
+        patterns = self.strings(key, none_is_all=none_is_all)
         try:
             Globs(patterns)
         except InputError as error:
@@ -131,9 +139,15 @@ class _Table:
             raise self.error(key, "holds no usable glob", error.expected, found) from None
         return patterns
 
-    def strings(self, key: str) -> tuple[str, ...]:
-        """A list of strings; empty where it is not given."""
+    def strings(self, key: str, *, none_is_all: bool = False) -> tuple[str, ...]:
+        """A list of strings; empty where it is not given.
+
+        With `none_is_all`, what is not given stands for all, and an empty list is refused.
+        """
+        is_given = key in self.values
         values = self.take(key, list, [])
+        if is_given and none_is_all and not values:
+            raise self.error(key, "is an empty list", _OR_NONE, "[]")
         if not all(isinstance(value, str) for value in values):
             raise self.error(key, "must be a list of strings", "a list of strings", repr(values))
         return tuple(values)
@@ -196,10 +210,11 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         )
         for name, values in _tables(top, "collections").items()
     }
+    thresholds = _thresholds(_Table(file, "ledger", top.take("ledger", dict, {})))
     top.finish()
     if not collections:
         collections = {DEFAULT_COLLECTION: _everything(defaults, sources)}
-    return Config(file, store or configured, precision, sources, collections)
+    return Config(file, store or configured, precision, sources, collections, thresholds)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -275,6 +290,20 @@ def _price(table: _Table) -> float | None:
         raise table.error("usd_per_million_tokens", what, error.expected, value) from None
 
 
+def _thresholds(table: _Table) -> Thresholds:
+    """The lines of the ledger: each setting of the kind of its default, and not below 0."""
+    values: dict[str, Any] = {}
+    for one in fields(Thresholds):
+        default = getattr(Thresholds(), one.name)
+        whole = isinstance(default, int)
+        value = table.take(one.name, int if whole else (int, float), default)
+        if value < 0:
+            raise table.error(one.name, "is out of range", "0 or more", value)
+        values[one.name] = value
+    table.finish()
+    return Thresholds(**values)
+
+
 def _depth(table: _Table, default: int) -> int:
     depth: int = table.take("heading_depth", int, default)
     if not 0 <= depth <= 6:
@@ -282,10 +311,20 @@ def _depth(table: _Table, default: int) -> int:
     return depth
 
 
+_OR_NONE = "at least one entry, or no such setting, which stands for all"
+
+
+def _at_home(table: _Table, given: str) -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as error:
+        raise table.error("root", "names the home of nobody", "a known user", given) from error
+
+
 def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     kind = table.take("kind", str, "folder")
-    if kind not in ("folder", "jsonl"):
-        raise table.error("kind", "is unknown", "folder or jsonl", kind)
+    if kind not in ("folder", "jsonl", "git"):
+        raise table.error("kind", "is unknown", "folder, jsonl or git", kind)
     given = table.text("root", None)
     if given is None:
         raise table.error("root", "is missing", "a folder or a file", "nothing")
@@ -295,17 +334,20 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     source = SourceConfig(
         name=name,
         kind=kind,
-        root=(base / Path(given).expanduser()).absolute(),
+        root=(base / _at_home(table, given)).absolute(),
         recorded_root=given,
         max_bytes=max_bytes,
     )
+    if kind != "jsonl":
+        include = table.globs("include", none_is_all=True)
+        source = replace(source, include=include, exclude=table.globs("exclude"))
     if kind == "folder":
-        source = replace(
-            source,
-            include=table.globs("include"),
-            exclude=table.globs("exclude"),
-            ignore_files=table.take("ignore_files", bool, True),
-        )
+        source = replace(source, ignore_files=table.take("ignore_files", bool, True))
+    if kind == "git":
+        path = table.take("path", str, "").strip("/")
+        revision = table.text("revision", "HEAD")
+        recorded = GitPlace(given, revision, path).recorded
+        source = replace(source, recorded_root=recorded, revision=revision, path=path)
     table.finish()
     return source
 
@@ -313,7 +355,7 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
 def _collection(
     table: _Table, name: str, defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
 ) -> CollectionConfig:
-    named = table.strings("sources") or tuple(sources)
+    named = table.strings("sources", none_is_all=True) or tuple(sources)
     for source in named:
         if source not in sources:
             expected = f"one of: {', '.join(sources) or '(no source is configured)'}"

@@ -1,13 +1,15 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import cast
 
 from variorum.chunking import chunker_from_spec
+from variorum.door import money
 from variorum.door.config import (
     FILE_NAME,
     CollectionConfig,
@@ -17,12 +19,16 @@ from variorum.door.config import (
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
-from variorum.door.naming import source_of_path
+from variorum.door.naming import source_of_path, source_of_text
 from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
+from variorum.door.tracing import traced
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
-from variorum.records.arguments import place, price, switches, whole, words
+from variorum.ledger.alerts import Alert
+from variorum.ledger.measures import By
+from variorum.ledger.report import CostReport
+from variorum.records.arguments import names, place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
@@ -31,14 +37,16 @@ from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import require_sound, search
-from variorum.sources import FolderSource, JsonLinesSource
+from variorum.sources import FolderSource, GitSource, JsonLinesSource
+from variorum.sources.git_place import PREFIX
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
 from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
-from variorum.sync.execution import sync
+from variorum.sync.execution import sync, utc_now
 from variorum.sync.planning import planned
+from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import Consent, Settings, Target, no_progress
@@ -52,11 +60,13 @@ def open_index(
     config: str | Path | None = None,
     collection: str | None = None,
     embedder: Embedder | None = None,
+    model: str | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
     `store` names another store folder, `config` another file, `collection` one of several.
-    `embedder` replaces the configured model. Nothing is read or made before it is needed.
+    `model`, a spec, or `embedder`, an object, replaces the configured model. Nothing is read or
+    made before it is needed.
 
     Raises:
         InputError: the configuration is not sound, or an argument is not what it should be.
@@ -69,7 +79,11 @@ def open_index(
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
     named = None if collection is None else words("collection", collection)
     given = None if embedder is None else Guarded.of(embedder)
-    return Index(loaded, loaded.collection(named), given)
+    wanted = loaded.collection(named)
+    if model is not None:
+        chosen_model = replace(wanted, model=words("model", model))
+        return Index(loaded, chosen_model, given, is_model_named=True)
+    return Index(loaded, wanted, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +107,20 @@ class Index:
     """
 
     def __init__(
-        self, config: Config, collection: CollectionConfig, embedder: Embedder | None = None
+        self,
+        config: Config,
+        collection: CollectionConfig,
+        embedder: Embedder | None = None,
+        *,
+        is_model_named: bool = False,
     ) -> None:
         self.config = config
         self.collection = collection
         self._store = Store(config.store)
         self._given = embedder
+        self._is_model_named = is_model_named or config.path is not None
         self._embedders: dict[str, Embedder] = {}
+        self._probed: set[str] = set()
 
     def __enter__(self) -> "Index":
         return self
@@ -154,10 +175,13 @@ class Index:
             reasons=reasons,
         )
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(
-            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
-        )
-        with planned(self._store, target) as plan:
+        dropped = names("drop_sources", drop_sources)
+        target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
+        with (
+            traced("plan", collection=target.collection) as span,
+            planned(self._store, target) as plan,
+        ):
+            span.note(embed_inputs=plan.report.inputs.embed, embed_tokens=plan.report.tokens.embed)
             documents = tuple(with_reasons(plan) if reasons else plan.documents())
             view = explain_document(plan, named)
             usd = self.usd_per_million_tokens if priced_at is None else priced_at
@@ -197,10 +221,18 @@ class Index:
         )
         limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
         consent = Consent(allow_empty, allow_shrink, release, limit)
-        target = self._target(
-            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
-        )
-        return sync(self._store, target)
+        dropped = names("drop_sources", drop_sources)
+        with traced("sync", collection=self.collection.name) as span:
+            target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
+            report = sync(self._store, target)
+            span.note(
+                generation=report.generation,
+                embedded_tokens=report.tokens.embed,
+                embedder_calls=report.embedder_calls,
+                embed_s=report.embed_s,
+                held=report.documents.held,
+            )
+            return report
 
     @telling_damage
     def search(
@@ -226,8 +258,13 @@ class Index:
         """
         require_sound(query, k)
         within = Filter.of(path, content_type, where)
-        snapshot = self._snapshot(as_of)
-        return search(snapshot, self._embedder_of(snapshot), query, k, within)
+        with traced("search", collection=self.collection.name, k=k) as span:
+            snapshot = self._snapshot(as_of)
+            embedder = self._embedder_of(snapshot)
+            self._require_stored_model(embedder)
+            answer = search(snapshot, embedder, query, k, within)
+            span.note(generation=answer.generation, hits=len(answer.hits))
+            return answer
 
     @telling_damage
     def show(self, citation: str | Citation) -> CitedText:
@@ -286,6 +323,33 @@ class Index:
         """
         return status(self._store, self._snapshot(None), self._configured)
 
+    @telling_damage
+    def cost(
+        self, by: By | None = None, *, usd_per_million_tokens: float | None = None
+    ) -> CostReport:
+        """What every publish so far cost, also by document, source, day or generation.
+
+        Linear in the publishes' documents. The price is the configured one by default.
+
+        Raises:
+            InputError: the price is none.
+            NotFoundError: nothing was published yet.
+        """
+        given = usd_per_million_tokens
+        usd = self.usd_per_million_tokens if given is None else price("price", given)
+        lines = self.config.thresholds
+        return money.cost(self._store, self._snapshot(None), utc_now(), by, lines, usd)
+
+    @telling_damage
+    def alerts(self) -> list[Alert]:
+        """Where updates cost far more than their edits; empty where they do not.
+
+        Raises:
+            NotFoundError: nothing was published yet.
+        """
+        lines = self.config.thresholds
+        return money.alerts(self._store, self._snapshot(None), utc_now(), lines)
+
     def doctor(self) -> list[Check]:
         """What is missing or wrong on this machine for this index."""
         return examine(self.config, self.collection, lambda: self.embedder)
@@ -308,7 +372,13 @@ class Index:
     @property
     def embedder(self) -> Embedder:
         """The configured model, loaded when first asked for."""
-        return self._given or self._load(self.collection.model)
+        return self._given or self._load(self.model_spec)
+
+    @property
+    def model_spec(self) -> str:
+        """The spec of the configured model; without a configuration, that of the last sync."""
+        generations = [] if self._is_model_named or self._given else self._generations()
+        return generations[-1].model_spec if generations else self.collection.model
 
     @property
     def settings(self) -> Settings:
@@ -318,21 +388,32 @@ class Index:
             planner=self.collection.planner,
             heading_depth=self.collection.heading_depth,
             embedder=self.embedder,
-            embedder_spec=self.collection.model,
+            embedder_spec=self.model_spec,
             precision=cast(Precision, self.config.precision),
         )
 
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:
-            self._embedders[spec] = Guarded.of(embedder_from_spec(spec))
+            home = self.config.path.parent if self.config.path else Path()
+            self._embedders[spec] = Guarded.of(embedder_from_spec(spec, home))
         return self._embedders[spec]
 
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
         """The configured model where it made this generation, else the one that did."""
         wanted = snapshot.generation
-        if self._given is not None or wanted.model_spec == self.collection.model:
+        if self._given is not None or wanted.model_spec == self.model_spec:
+            return self.embedder
+        # Another spec of the same model: at another pace, or another address it is declared at.
+        if self.embedder.identity.fingerprint == wanted.model_fingerprint:
             return self.embedder
         return self._load(wanted.model_spec)
+
+    def _require_stored_model(self, embedder: Embedder) -> None:
+        """Once for each model: whether it still gives the vectors that it gave."""
+        fingerprint = embedder.identity.fingerprint
+        if fingerprint not in self._probed:
+            require_stored_model(self._store, embedder)
+            self._probed.add(fingerprint)
 
     def _snapshot(self, as_of: int | None) -> Snapshot:
         number = None if as_of is None else whole("as_of", as_of)
@@ -384,6 +465,10 @@ class Index:
         given = place("source", source)
         if given in self.collection.sources:
             return [self.config.sources[given]]
+        if given.startswith(PREFIX):
+            found = source_of_text(given, Path(), self.config.store)
+            self._require_free_name(found)
+            return [found]
         return [self._source_at(Path(given))]
 
     def _source_at(self, path: Path) -> SourceConfig:
@@ -427,7 +512,7 @@ class Index:
         known = self._store.sources(collection_id)
         if known:
             return [
-                source_of_path(home / root, self.config.store)
+                source_of_text(root, home, self.config.store)
                 for name, (root, _) in known.items()
                 if name not in dropped
             ]
@@ -449,12 +534,11 @@ def _document(name: str | DocumentName) -> DocumentName:
 def _build(config: SourceConfig) -> Source:
     if config.kind == "jsonl":
         return JsonLinesSource(config.name, config.root, config.max_bytes)
-    options: dict[str, object] = {
-        "exclude": config.exclude,
-        "max_bytes": config.max_bytes,
-        "use_ignore_files": config.ignore_files,
-    }
+    options: dict[str, object] = {"exclude": config.exclude, "max_bytes": config.max_bytes}
     if config.include:
         options["include"] = config.include
-    make = cast(Callable[..., Source], FolderSource)
-    return make(config.name, config.root, **options)
+    if config.kind == "git":
+        options |= {"revision": config.revision, "path": os.fsencode(config.path)}
+        return cast(Callable[..., Source], GitSource)(config.name, config.root, **options)
+    options["use_ignore_files"] = config.ignore_files
+    return cast(Callable[..., Source], FolderSource)(config.name, config.root, **options)

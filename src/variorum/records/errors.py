@@ -117,3 +117,6 @@ class BugError(VariorumError):
 
 EXIT_HELD = 3
 """Exit code of a run that published, but held some documents at their last good revision."""
+
+EXIT_ALERTS = 10
+"""Exit code of `variorum alerts` where one is due."""

@@ -13,11 +13,13 @@ from sqlalchemy import (
     update,
 )
 
+from variorum.records.costs import DocumentCost
 from variorum.records.errors import ConflictError
 from variorum.records.layout import Recipe
 from variorum.records.protocols import ModelIdentity
 from variorum.records.reports import Held
 from variorum.store import schema
+from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
 from variorum.store.seals import (
     damaged_row,
@@ -60,6 +62,7 @@ class Publication:
     sources: Mapping[str, str]
     held: Sequence[Held] = ()
     dropped: Sequence[str] = ()
+    costs: Sequence[DocumentCost] = ()
 
 
 def publish(staging: Staging, publication: Publication) -> int:
@@ -81,6 +84,13 @@ def publish(staging: Staging, publication: Publication) -> int:
         record_sources(connection, publication)
         record_held(connection, publication.collection_id, publication.sources, publication.held)
         forget_sources(connection, publication.collection_id, publication.dropped)
+        record_costs(
+            connection,
+            publication.collection_id,
+            number,
+            publication.created_at,
+            publication.costs,
+        )
     return number
 
 
@@ -128,10 +138,11 @@ def advance_head(connection: Connection, publication: Publication) -> int:
 
 
 def record_sources(connection: Connection, publication: Publication) -> None:
-    """Remember the root of every source that was listed, and release it."""
+    """Remember the root of every source that was listed, and that nothing holds or drops it."""
     for name, root in publication.sources.items():
         row = {"collection_id": publication.collection_id, "name": name}
-        row |= {"root": root, "held_by_restore": False}
+        now: dict[str, object] = {"root": root, "held_by_restore": False, "dropped": False}
+        row |= now
         if insert_rows(connection, schema.source, [row]):
             continue
         connection.execute(
@@ -140,7 +151,7 @@ def record_sources(connection: Connection, publication: Publication) -> None:
                 schema.source.c.collection_id == publication.collection_id,
                 schema.source.c.name == name,
             )
-            .values(resealed(schema.source, root=root, held_by_restore=False))
+            .values(resealed(schema.source, **now))
         )
 
 
