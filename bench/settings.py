@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from statistics import fmean
 
-from bench.bootstrap import over_clusters
 from bench.recompute import LANGUAGES, MOST_EXCESS_ALONE, outcome
-from bench.revisions import PAIRS, Pair, RememberingSizer, model_sizer, read_pairs
+from bench.revisions import PAIRS, Pair, model_sizer, read_pairs
 from bench.study import SEED, Result, Study, Table, Target
 from bench.subjects import SIZES, Family, Ours, tuned
 from variorum.chunking import Anchored
+from variorum.lab.counting import StudySizer
+from variorum.lab.statistics import over_clusters
 
 RATIOS = (0.15, 0.2, 0.25, 0.3, 0.4)
 NEAR = (0.97, 1.0, 1.03)
@@ -35,9 +36,7 @@ def family(ratio: float) -> Family:
     return Family(f"anchored, minimum {ratio:.0%} of the maximum", at)
 
 
-def excesses(
-    ratio: float, size: int, pairs: Sequence[Pair], sizer: RememberingSizer
-) -> list[float]:
+def excesses(ratio: float, size: int, pairs: Sequence[Pair], sizer: StudySizer) -> list[float]:
     """Mean excess of each pair over the sizes near `size`."""
     most, _ = tuned(family(ratio), size, [pair.new for pair in pairs], sizer)
     subjects = [family(ratio).at(round(most * near)) for near in NEAR]

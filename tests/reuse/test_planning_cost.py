@@ -7,7 +7,7 @@ import pytest
 from unit.chunking.fakes import Atoms, FakeSizer, previous, recipe, structure_of
 from variorum.chunking import lay_out, parts, planner
 
-DEFAULT = "anchored(max_tokens=260, min_tokens=52)"
+DEFAULT = "anchored(max_tokens=220, min_tokens=44)"
 SPECS = [DEFAULT, "recursive(max_tokens=120)", "fixed(max_tokens=100)"]
 CHARACTERS = 57_000
 

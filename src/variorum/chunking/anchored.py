@@ -46,8 +46,8 @@ class Anchored:
         InputError: kind `bad-parameter`, where min_tokens < 1 or max_tokens < 2 * min_tokens.
     """
 
-    max_tokens: int = 260
-    min_tokens: int = 52
+    max_tokens: int = 220
+    min_tokens: int = 44
 
     def __post_init__(self) -> None:
         if self.min_tokens < 1:
