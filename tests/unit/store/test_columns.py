@@ -162,6 +162,7 @@ def test_a_row_that_is_gone_or_was_never_written_is_found(bench: Bench, table: T
             ("generation", "99"),
             ("fingerprint", "'new'"),
             ("sha256", "'new'"),
+            ("digest", "x'41'"),
             ("key", "x'41'"),
         ):
             fresh = fresh.replace(f'"{key}"', value)
