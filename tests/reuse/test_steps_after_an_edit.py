@@ -231,6 +231,7 @@ def test_an_edit_of_one_document_costs_the_same_beside_few_and_many(tmp_path: Pa
         "input": 1,
         "vector": 1,
         "manifest": 1,
+        "cost": 1,
     }
 
 
