@@ -1,7 +1,7 @@
 """Reading one generation: a pinned number, not a database snapshot (invariant 5)."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -17,6 +17,7 @@ from variorum.store.contents import ContentCache
 from variorum.store.generations import GenerationRow
 from variorum.store.heads import missing_generation
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
+from variorum.store.removals import erased_from, kept, last_erasure, pruned
 from variorum.store.schema import (
     chunk,
     document,
@@ -55,19 +56,38 @@ class Snapshot:
         row: GenerationRow,
         vectors: VectorCache,
         contents: ContentCache,
+        erasure: int = 0,
     ) -> None:
         self._connect = connect
         self.collection_id = collection_id
         self.generation = row
         self._vectors = vectors
         self._contents = contents
+        self._erasure = erasure
         self._all_rows = (-1, np.empty(0, np.intp))
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A transaction in which the generation is still there as it was pinned.
+
+        Raises:
+            NotFoundError: it was pruned.
+            ConflictError: a document was erased from it.
+        """
+        with self._connect() as connection, connection.begin():
+            number = self.generation.number
+            oldest = kept(connection, self.collection_id).oldest
+            if number < oldest:
+                raise pruned(number, oldest)
+            if last_erasure(connection, self.collection_id) != self._erasure:
+                raise erased_from(number)
+            yield connection
 
     @cached_property
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
         query = manifest_query(self.collection_id).where(visible_at(self.generation.number))
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return {row.id: row for row in read_manifest(connection, query)}
 
     @cached_property
@@ -95,7 +115,7 @@ class Snapshot:
                 visible_at(self.generation.number),
             )
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = connection.execute(query)
             table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 9)
         _require_sound_places(table)
@@ -120,7 +140,7 @@ class Snapshot:
         return matrix, rows
 
     def _vector_rows(self, input_ids: NDArray[np.int64]) -> VectorRows:
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return self._vectors.rows(connection, input_ids)
 
     def content(self, revision_id: int) -> bytes:
@@ -128,13 +148,13 @@ class Snapshot:
         held = self._contents.held(revision_id)
         if held is not None:
             return held
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return self._contents.content(connection, revision_id)
 
     def heading_paths(self, chunks: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
         """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
         places = [{"layout": layout_id, "place": ordinal} for layout_id, ordinal in chunks]
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
         return [tuple(require_sound(row, 1)[0]) for row in rows]
 
@@ -145,7 +165,7 @@ class Snapshot:
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = [require_sound(row, 1) for row in connection.execute(query)]
         return [(row[0], row[1], tuple(row[2])) for row in rows]
 
@@ -157,7 +177,7 @@ class Snapshot:
         """
         yield row.revision_id, self._created_at[row.from_generation]
         if row.from_generation > 1:  # Nothing ended with the first generation.
-            with self._connect() as connection, connection.begin():
+            with self._reading() as connection:
                 yield from _earlier(connection, self.collection_id, row)
 
     @cached_property
@@ -167,7 +187,7 @@ class Snapshot:
             generation.c.collection_id == self.collection_id,
             generation.c.number <= self.generation.number,
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             found = {row.number: row.created_at for row in connection.execute(query)}
         for number in range(1, self.generation.number + 1):
             if number not in found:
@@ -195,7 +215,7 @@ class Snapshot:
             )
             .order_by(manifest.c.from_generation.desc())
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             found = connection.execute(query).first()
             if found is None:
                 self._require_sound_names(connection, name)
