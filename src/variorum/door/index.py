@@ -30,7 +30,8 @@ from variorum.records.protocols import Embedder, Progress, Source
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
-from variorum.retrieval.searching import require_sound, search
+from variorum.retrieval.legs import Way
+from variorum.retrieval.searching import Question, require_sound, search
 from variorum.sources import FolderSource, JsonLinesSource
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
@@ -203,9 +204,15 @@ class Index:
         path: str | None = None,
         content_type: str | None = None,
         where: Mapping[str, str | int | float | bool] | None = None,
+        mode: str | None = None,
+        weights: Mapping[str, float] | None = None,
+        explain: bool = False,
     ) -> Answer:
-        """The `k` passages nearest in meaning to `query`, in one generation, best first.
+        """The `k` passages that answer `query` best, in one generation, best first.
 
+        `mode` is "dense" (by meaning), "lexical" (by words) or "hybrid" (both); where it is not
+        named, hybrid, or what can be had of it, and the answer says so. `weights` are those of
+        "dense" and "lexical" in hybrid. With `explain` each hit says which words found it.
         A string in `where` matches a value written like it; a number or a boolean matches its own
         kind alone.
 
@@ -213,12 +220,15 @@ class Index:
             InputError: a blank query, a `k` out of range, a bad path pattern, an unknown metadata
                 key or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
-            UnsupportedError: the generation's model is not to be had here.
+            UnsupportedError: the named mode needs a model that is not to be had here.
+            UnavailableError: the model that it needs cannot answer now.
         """
         require_sound(query, k)
-        within = Filter.of(path, content_type, where)
+        switches(explain=explain)
+        within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
         snapshot = self._snapshot(as_of)
-        return search(snapshot, self._embedder_of(snapshot), query, k, within)
+        question = Question(query, k, within, way, explain)
+        return search(snapshot, lambda: self._embedder_of(snapshot), question)
 
     @telling_damage
     def show(self, citation: str | Citation) -> CitedText:

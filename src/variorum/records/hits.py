@@ -1,15 +1,43 @@
 """What a search answers with. Field names are stable: `--json` prints them."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from variorum.records.names import Citation, DocumentName
+
+
+@dataclass(frozen=True, slots=True)
+class LegScore:
+    """What one leg of a search gave a hit: its rank and score there, and its share of the final
+    score.
+    """
+
+    leg: str
+    rank: int
+    score: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class TermScore:
+    """What one term of the query gave a hit's lexical score.
+
+    `term` ends with `*` where any term that begins so counts. `occurrences` are in the hit,
+    `chunks` are the allowed chunks that hold the term.
+    """
+
+    term: str
+    occurrences: int
+    chunks: int
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage of one revision. `text` is `revision_text[start:end]`, exactly (invariant 1).
 
-    `score` is the cosine similarity, rounded to six decimals. Lines are 1-based and inclusive.
+    `score` decides the rank; compare it within one answer only. `legs` say where it comes from, and
+    `terms`, where the search was to explain itself, which words found it. Lines are 1-based and
+    inclusive.
     `changed_at` is when this passage's text last changed, ISO 8601 in UTC.
     """
 
@@ -25,6 +53,8 @@ class Hit:
     text: str
     citation: Citation
     changed_at: str
+    legs: tuple[LegScore, ...] = ()
+    terms: tuple[TermScore, ...] = ()
 
     def as_fields(self) -> dict[str, object]:
         """The hit as JSON fields."""
@@ -41,22 +71,31 @@ class Hit:
             "text": self.text,
             "citation": str(self.citation),
             "changed_at": self.changed_at,
+            "legs": [asdict(leg) for leg in self.legs],
+            "terms": [asdict(term) for term in self.terms],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits of one query in one generation, best first."""
+    """The hits of one query in one generation, best first.
+
+    `mode` is how they were found. Where that is not how they were to be, `fallback` says why.
+    """
 
     generation: int
     query: str
     hits: tuple[Hit, ...]
+    mode: str
+    fallback: str | None = None
 
     def as_fields(self) -> dict[str, object]:
         """The answer as JSON fields."""
         return {
             "generation": self.generation,
             "query": self.query,
+            "mode": self.mode,
+            "fallback": self.fallback,
             "hits": [hit.as_fields() for hit in self.hits],
         }
 

@@ -1,42 +1,62 @@
 """From a query to cited hits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from variorum.chunking import render
 from variorum.formats import decode
 from variorum.records.arguments import whole, words
-from variorum.records.errors import InputError, UnsupportedError
+from variorum.records.errors import InputError
 from variorum.records.hits import Answer, Hit
 from variorum.records.names import Citation
-from variorum.records.protocols import Embedder
 from variorum.records.text import Revision, Text
-from variorum.retrieval.dense import Scored, search_dense
 from variorum.retrieval.filters import Filter
+from variorum.retrieval.legs import Loads, Ranking, Way, rank
+from variorum.retrieval.ranking import Scored
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Snapshot
+from variorum.store.snapshot import Places, Snapshot
 
 MAX_K = 1000
 
 
-def search(
-    snapshot: Snapshot, embedder: Embedder, query: str, k: int = 10, within: Filter | None = None
-) -> Answer:
-    """The `k` passages of the generation that are nearest in meaning to `query`.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, how to look for it, and where. `explain`: also say which words found what."""
+
+    query: str
+    k: int = 10
+    within: Filter = field(default_factory=Filter)
+    way: Way = field(default_factory=Way)
+    explain: bool = False
+
+
+def search(snapshot: Snapshot, load: Loads, question: Question) -> Answer:
+    """The `k` passages of the generation that answer best; `load` gives the generation's model.
 
     Raises:
         InputError: a blank query, a `k` out of range, an unknown metadata key, or a query longer
             than the model takes.
-        UnsupportedError: the generation was embedded by another model than `embedder`.
+        UnsupportedError: the mode needs a model or terms that are not there.
+        UnavailableError: the model that it needs cannot answer now.
     """
-    require_sound(query, k)
-    _require_same_model(snapshot, embedder)
-    filter_ = within or Filter()
-    allowed = None if filter_.passes_all else filter_.documents(snapshot)
-    if not snapshot.places.input_ids.size:
-        return Answer(snapshot.generation.number, query, ())
-    vector = embedder.embed([query], "query")[0]
-    scored = search_dense(snapshot, vector, allowed, k)
-    return Answer(snapshot.generation.number, query, tuple(_hits(snapshot, scored)))
+    require_sound(question.query, question.k)
+    within = question.within
+    allowed = None if within.passes_all else within.documents(snapshot)
+    chosen = _chosen(snapshot.places, allowed)
+    ranking = rank(snapshot, load, question.way, question.query, chosen, question.k)
+    hits = tuple(_hits(snapshot, ranking, explain=question.explain))
+    number = snapshot.generation.number
+    return Answer(number, question.query, hits, ranking.mode, ranking.fallback)
+
+
+def _chosen(places: Places, allowed: set[int] | None) -> NDArray[np.intp]:
+    """The chunks of the allowed manifest rows, of all where None."""
+    if allowed is None:
+        return np.arange(places.input_ids.size)
+    return np.flatnonzero(np.isin(places.manifest_ids, np.fromiter(allowed, np.int64)))
 
 
 def require_sound(query: str, k: int) -> None:
@@ -67,26 +87,16 @@ def require_sound(query: str, k: int) -> None:
         )
 
 
-def _require_same_model(snapshot: Snapshot, embedder: Embedder) -> None:
-    if snapshot.generation.model_fingerprint != embedder.identity.fingerprint:
-        raise UnsupportedError(
-            f"generation {snapshot.generation.number} was embedded by another model",
-            kind="model-mismatch",
-            subject=snapshot.generation.model_spec,
-            expected=snapshot.generation.model_fingerprint,
-            found=embedder.identity.fingerprint,
-            remedy="search a newer generation, or install the model that it names",
-        )
-
-
-def _hits(snapshot: Snapshot, scored: Sequence[Scored]) -> Iterator[Hit]:
-    places, documents = snapshot.places, snapshot.documents
+def _hits(snapshot: Snapshot, ranking: Ranking, *, explain: bool) -> Iterator[Hit]:
+    places, documents, scored = snapshot.places, snapshot.documents, ranking.scored
     heading_paths = snapshot.heading_paths(
         (documents[int(places.manifest_ids[one.index])].layout_id, int(places.ordinals[one.index]))
         for one in scored
     )
-    for rank, (one, path) in enumerate(zip(scored, heading_paths, strict=True), start=1):
-        yield _hit(snapshot, rank, one, path)
+    for place, (one, path) in enumerate(zip(scored, heading_paths, strict=True), start=1):
+        hit = _hit(snapshot, place, one, path)
+        terms = ranking.lexical.terms_of(one.index) if explain and ranking.lexical else ()
+        yield replace(hit, legs=ranking.legs[one.index], terms=terms)
 
 
 def _hit(snapshot: Snapshot, rank: int, scored: Scored, heading_path: tuple[str, ...]) -> Hit:

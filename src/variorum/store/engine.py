@@ -35,7 +35,7 @@ from variorum.store.file import (
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
 
-KNOWN_FORMATS = ("0001", "0002")
+KNOWN_FORMATS = ("0001", "0002", "0004")
 FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 

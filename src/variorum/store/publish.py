@@ -27,6 +27,7 @@ from variorum.store.seals import (
     sealed_columns,
 )
 from variorum.store.staged import staged_chunk, staged_document
+from variorum.store.staged_terms import add_terms
 from variorum.store.staging import Staging
 
 _SAME_REVISION = (schema.revision.c.tenant == staged_document.c.tenant) & (
@@ -57,8 +58,10 @@ class Publication:
     sources: Mapping[str, str]
 
 
-def publish(staging: Staging, publication: Publication) -> int:
+def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
     """Make the staged plan the collection's next generation, and return its number.
+
+    `analyzer` is what made the staged terms.
 
     Writes rows in proportion to the staged documents, never to the collection.
 
@@ -68,6 +71,7 @@ def publish(staging: Staging, publication: Publication) -> int:
     connection = staging.connection
     with write_transaction(connection):
         number = advance_head(connection, publication)
+        add_terms(staging, analyzer)
         _add_documents(connection, publication.collection_id)
         _add_revisions(connection)
         _add_layouts(connection, publication.recipe_id)

@@ -158,6 +158,38 @@ chunk = Table(
     Index("chunk_input", "input_id"),
 )
 
+# How lexical search finds inputs: by the terms of one analyzer, complete for every stored chunk.
+lexicon = Table(
+    "lexicon",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("analyzer", String, nullable=False),
+    Column("is_complete", Boolean, nullable=False),
+    _seal(),
+)
+
+# An input whose terms are in postings of `segment`, and how many it has, repetitions counted.
+indexed = Table(
+    "indexed",
+    metadata,
+    Column("input_id", Integer, ForeignKey("input.id"), primary_key=True),
+    Column("segment", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    _seal(),
+)
+
+# Which inputs of a segment hold a term, and how often: see `postings`. By term first, so that a
+# search reads one stretch of the table; without a row id, so that it stands in that order.
+posting = Table(
+    "posting",
+    metadata,
+    Column("term", LargeBinary, primary_key=True),
+    Column("segment", Integer, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+    _seal(),
+    sqlite_with_rowid=False,
+)
+
 manifest = Table(
     "manifest",
     metadata,

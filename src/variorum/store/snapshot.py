@@ -27,6 +27,7 @@ from variorum.store.schema import (
     revision,
 )
 from variorum.store.seals import damaged_row, is_sound, name_of, require_sound, unsound
+from variorum.store.terms import LengthCache, Occurrences, occurrences, require_terms
 from variorum.store.vectors import VectorCache, VectorRows
 
 
@@ -55,12 +56,14 @@ class Snapshot:
         row: GenerationRow,
         vectors: VectorCache,
         contents: ContentCache,
+        lengths: LengthCache,
     ) -> None:
         self._connect = connect
         self.collection_id = collection_id
         self.generation = row
         self._vectors = vectors
         self._contents = contents
+        self._lengths = lengths
         self._all_rows = (-1, np.empty(0, np.intp))
 
     @cached_property
@@ -122,6 +125,27 @@ class Snapshot:
     def _vector_rows(self, input_ids: NDArray[np.int64]) -> VectorRows:
         with self._connect() as connection, connection.begin():
             return self._vectors.rows(connection, input_ids)
+
+    def require_terms(self, analyzer: str) -> None:
+        """Refuse to go on where the store has no terms of `analyzer`.
+
+        Raises:
+            UnsupportedError: it has none, or not of every chunk.
+        """
+        with self._connect() as connection:
+            require_terms(connection, analyzer)
+
+    def lengths(self, input_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many terms each input has, repetitions counted; `input_ids` ascending."""
+        with self._connect() as connection, connection.begin():
+            return self._lengths.lengths(connection, input_ids)
+
+    def occurrences(
+        self, term: str, input_ids: NDArray[np.int64], *, is_prefix: bool
+    ) -> Occurrences:
+        """Which of `input_ids`, ascending, hold a term, or any that begins with it."""
+        with self._connect() as connection, connection.begin():
+            return occurrences(connection, term, input_ids, is_prefix=is_prefix)
 
     def content(self, revision_id: int) -> bytes:
         """The bytes of a revision."""

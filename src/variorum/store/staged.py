@@ -53,3 +53,21 @@ staged_input = Table(
     Index("staged_input_order", "document_id", "ordinal"),
     prefixes=["TEMPORARY"],
 )
+
+staged_indexed = Table(
+    "staged_indexed",
+    temporary,
+    Column("input_id", Integer, primary_key=True),
+    Column("segment", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    prefixes=["TEMPORARY"],
+)
+
+staged_posting = Table(
+    "staged_posting",
+    temporary,
+    Column("term", LargeBinary, primary_key=True),
+    Column("segment", Integer, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+    prefixes=["TEMPORARY"],
+)

@@ -37,6 +37,7 @@ from variorum.store.generations import GenerationRow, generations
 from variorum.store.heads import missing_generation, newest_generation
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
+from variorum.store.terms import LengthCache
 from variorum.store.vectors import VectorCache
 
 
@@ -56,6 +57,7 @@ class Store:
         self._still: Stillness | None = None
         self._contents = ContentCache()
         self._vectors: dict[int, VectorCache] = {}
+        self._lengths = LengthCache()
         self._snapshots: dict[tuple[int, int], Snapshot] = {}
 
     @property
@@ -188,7 +190,9 @@ class Store:
         row = rows[0]
         with self._lock:
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
-            snapshot = Snapshot(self.connection, collection_id, row, vectors, self._contents)
+            snapshot = Snapshot(
+                self.connection, collection_id, row, vectors, self._contents, self._lengths
+            )
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
             return self._snapshots.setdefault((collection_id, number), snapshot)
@@ -232,6 +236,7 @@ class Store:
         self._engine, self._exists = None, False
         self._read_only, self._still = False, None
         self._contents = ContentCache()
+        self._lengths = LengthCache()
         self._vectors.clear()
         self._snapshots.clear()
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
+from variorum.analysis import ANALYZER
 from variorum.embedding.jobs import (
     BatchLimits,
     CallCount,
@@ -26,6 +27,7 @@ from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
 from variorum.sync.planning import Plan, planned
 from variorum.sync.target import Target
+from variorum.sync.terming import make_ready, stage_new_terms
 
 FLUSH_ITEMS = 256
 FLUSH_S = 0.1
@@ -74,6 +76,7 @@ def _require_roots(store: Store, target: Target) -> None:
 
 def _execute(plan: Plan, clock: Clock) -> Report:
     _require_budget(plan)
+    make_ready(plan.staging.connection, plan.target.progress)
     if plan.report.changes_nothing and not plan.report.inputs.embed:
         _release(plan)
         return plan.report.with_run(elapsed_s=perf_counter() - plan.started)
@@ -98,7 +101,8 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         report={**run.report().as_fields(), "skipped": []},
         sources=plan.target.roots,
     )
-    number = publish(plan.staging, publication)
+    stage_new_terms(plan.staging)
+    number = publish(plan.staging, publication, ANALYZER)
     return run.report(number)
 
 

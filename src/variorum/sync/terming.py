@@ -1,0 +1,63 @@
+"""The terms of what a plan publishes, and of what was published before there were any."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from sqlalchemy import Connection
+
+from variorum.analysis import ANALYZER, terms
+from variorum.chunking import render
+from variorum.formats import decode
+from variorum.records.protocols import Progress
+from variorum.records.text import Revision
+from variorum.store.lexicon import (
+    Terms,
+    Unindexed,
+    begin_rebuild,
+    finish_rebuild,
+    is_ready,
+    record_terms,
+    unindexed_layouts,
+)
+from variorum.store.postings import SEGMENT_INPUTS
+from variorum.store.staged_terms import stage_terms, unindexed_documents
+from variorum.store.staging import Staging
+
+Keep = Callable[[Sequence[tuple[int, Terms]]], None]
+
+
+def make_ready(connection: Connection, progress: Progress) -> None:
+    """Give every stored chunk its terms, where some have none: an older store, or other rules.
+
+    Constant where nothing is missing, else linear in the store; broken off, it goes on.
+    """
+    if is_ready(connection, ANALYZER):
+        return
+    begin_rebuild(connection, ANALYZER)
+    progress("index terms", 0, None)
+    _index(unindexed_layouts(connection), lambda inputs: record_terms(connection, inputs))
+    finish_rebuild(connection)
+
+
+def stage_new_terms(staging: Staging) -> None:
+    """Stage the terms of every input that the plan's publish makes searchable."""
+    if not staging.is_empty:
+        _index(unindexed_documents(staging), lambda inputs: stage_terms(staging, inputs))
+
+
+def _index(found: Iterable[Unindexed], keep: Keep) -> None:
+    """The terms of each input once, kept a segment at a time."""
+    seen: set[int] = set()
+    waiting: list[tuple[int, Terms]] = []
+    for unindexed in found:
+        text = decode(Revision(unindexed.content, unindexed.content_type)).characters
+        for chunk in unindexed.chunks:
+            if chunk.input_id in seen:
+                continue
+            seen.add(chunk.input_id)
+            passage = render(chunk.prefix, text[chunk.start : chunk.end])
+            waiting.append((chunk.input_id, terms(passage)))
+        if len(waiting) >= SEGMENT_INPUTS:
+            keep(waiting)
+            waiting = []
+    if waiting:
+        keep(waiting)
