@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from variorum.access.policy import POLICY_FILE
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME
 
@@ -16,6 +17,7 @@ DEFAULT_CHUNKER = "anchored"
 DEFAULT_MODEL = "e5-small"
 DEFAULT_COLLECTION = "default"
 DEFAULT_TENANT = "local"
+AUDITS = ("off", "on", "queries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class CollectionConfig:
     heading_depth: int = 0
     model: str = DEFAULT_MODEL
     usd_per_million_tokens: float | None = None
+    policy: Path = Path(POLICY_FILE)
+    audit: str = "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,11 @@ class Config:
     precision: str
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)
     collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
+
+    def of_tenant(self, tenant: str) -> "Config":
+        """The same with the collections of one tenant alone: others are not to be told of."""
+        mine = {name: one for name, one in self.collections.items() if one.tenant == tenant}
+        return replace(self, collections=mine)
 
     def collection(self, name: str | None) -> CollectionConfig:
         """The named collection, or the only one.
@@ -140,9 +149,8 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         NotFoundError: `file` does not exist.
     """
     if file is None:
-        return Config(
-            None, store or Path(".variorum"), "float32", {}, {DEFAULT_COLLECTION: _plain()}
-        )
+        folder = store or Path(".variorum")
+        return Config(None, folder, "float32", {}, {DEFAULT_COLLECTION: _plain(folder)})
     top = _Table(file, "", _read(file))
     base = file.resolve().parent
     section = _Table(file, "store", top.take("store", dict, {}))
@@ -211,8 +219,9 @@ def _tables(top: _Table, key: str) -> dict[str, dict[str, Any]]:
     return dict(tables)
 
 
-def _plain() -> CollectionConfig:
-    return CollectionConfig(DEFAULT_COLLECTION, DEFAULT_TENANT, ())
+def _plain(store: Path) -> CollectionConfig:
+    policy = store.absolute().parent / POLICY_FILE
+    return CollectionConfig(DEFAULT_COLLECTION, DEFAULT_TENANT, (), policy=policy)
 
 
 def _defaults(file: Path, top: _Table) -> CollectionConfig:
@@ -227,6 +236,7 @@ def _defaults(file: Path, top: _Table) -> CollectionConfig:
         heading_depth=_depth(chunking, 0),
         model=model.take("spec", str, DEFAULT_MODEL),
         usd_per_million_tokens=model.take("usd_per_million_tokens", (int, float), None),
+        policy=file.resolve().parent / POLICY_FILE,
     )
     model.finish()
     chunking.finish()
@@ -278,6 +288,9 @@ def _collection(
             raise table.error("sources", "names an unknown source", expected, source)
         if named.count(source) > 1:
             raise table.error("sources", "names a source twice", "each source once", source)
+    audit = table.take("audit", str, "off")
+    if audit not in AUDITS:
+        raise table.error("audit", "is unknown", " or ".join(AUDITS), audit)
     collection = CollectionConfig(
         name=name,
         tenant=table.take("tenant", str, defaults.tenant),
@@ -287,6 +300,8 @@ def _collection(
         heading_depth=_depth(table, defaults.heading_depth),
         model=table.take("model", str, defaults.model),
         usd_per_million_tokens=defaults.usd_per_million_tokens,
+        policy=table.path.resolve().parent / table.take("policy", str, defaults.policy.name),
+        audit=audit,
     )
     table.finish()
     return collection
@@ -295,16 +310,7 @@ def _collection(
 def _everything(
     defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
 ) -> CollectionConfig:
-    return CollectionConfig(
-        DEFAULT_COLLECTION,
-        defaults.tenant,
-        tuple(sources),
-        defaults.chunker,
-        defaults.planner,
-        defaults.heading_depth,
-        defaults.model,
-        defaults.usd_per_million_tokens,
-    )
+    return replace(defaults, sources=tuple(sources))
 
 
 def source_of_path(path: Path, store: Path) -> SourceConfig:

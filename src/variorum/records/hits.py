@@ -10,7 +10,9 @@ class Hit:
     """A passage of one revision. `text` is `revision_text[start:end]`, exactly (invariant 1).
 
     `score` is the cosine similarity, rounded to six decimals. Lines are 1-based and inclusive.
-    `changed_at` is when this passage's text last changed, ISO 8601 in UTC.
+    `changed_at` is when this passage's text last changed, ISO 8601 in UTC. `standing` tells what is
+    current from what is `draft`, `future`, `expired`, `superseded` or `withdrawn` today; `status`
+    is what the policy says, by whom and when, and the effective dates are ISO 8601 in UTC.
     """
 
     rank: int
@@ -25,6 +27,12 @@ class Hit:
     text: str
     citation: Citation
     changed_at: str
+    standing: str | None
+    status: str | None
+    status_by: str | None
+    status_at: str | None
+    effective_from: str | None
+    effective_until: str | None
 
     def as_fields(self) -> dict[str, object]:
         """The hit as JSON fields."""
@@ -41,15 +49,25 @@ class Hit:
             "text": self.text,
             "citation": str(self.citation),
             "changed_at": self.changed_at,
+            "standing": self.standing,
+            "status": self.status,
+            "status_by": self.status_by,
+            "status_at": self.status_at,
+            "effective_from": self.effective_from,
+            "effective_until": self.effective_until,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits of one query in one generation, best first."""
+    """The hits of one query in one generation, best first.
+
+    `effective` is the instant that was asked about, ISO 8601 in UTC, or `now` or `any`.
+    """
 
     generation: int
     query: str
+    effective: str
     hits: tuple[Hit, ...]
 
     def as_fields(self) -> dict[str, object]:
@@ -57,6 +75,7 @@ class Answer:
         return {
             "generation": self.generation,
             "query": self.query,
+            "effective": self.effective,
             "hits": [hit.as_fields() for hit in self.hits],
         }
 
@@ -66,7 +85,8 @@ class CitedText:
     """A citation opened: the cited characters within their section, from the stored revision.
 
     `section` spans `section_start` to `section_end` of the revision's text and holds the cited
-    range. `is_current` says whether the newest generation still shows this revision.
+    range. `is_current` says whether the newest generation still shows this revision; `standing` and
+    what follows are as in a `Hit`.
     """
 
     citation: Citation
@@ -81,6 +101,12 @@ class CitedText:
     section_start: int
     section_end: int
     is_current: bool
+    standing: str | None
+    status: str | None
+    status_by: str | None
+    status_at: str | None
+    effective_from: str | None
+    effective_until: str | None
 
     def as_fields(self) -> dict[str, object]:
         """The opened citation as JSON fields."""
@@ -100,4 +126,10 @@ class CitedText:
             "section_start": self.section_start,
             "section_end": self.section_end,
             "is_current": self.is_current,
+            "standing": self.standing,
+            "status": self.status,
+            "status_by": self.status_by,
+            "status_at": self.status_at,
+            "effective_from": self.effective_from,
+            "effective_until": self.effective_until,
         }

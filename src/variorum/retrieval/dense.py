@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from variorum.records.protocols import Vectors
-from variorum.store.snapshot import Places, Snapshot
+from variorum.store.snapshot import Places
+from variorum.store.view import View
 
 SCORE_DECIMALS = 6
 _SLACK = np.float32(1e-5)
@@ -22,26 +23,26 @@ class Scored:
 
 
 def search_dense(
-    snapshot: Snapshot, query: NDArray[np.float32], allowed: set[int] | None, k: int
+    view: View, query: NDArray[np.float32], allowed: set[int] | None, k: int
 ) -> list[Scored]:
     """The k best chunks among the allowed manifest rows (all where None), best first.
 
     Scores are recomputed in a fixed order and rounded before they are ranked; ties break by
     document name, then place. Linear in the generation's chunks.
     """
-    places = snapshot.places
+    places = view.places
     chosen = _chosen(places, allowed)
     if not chosen.size or k <= 0:
         return []
     wanted = places.input_ids if allowed is None else places.input_ids[chosen]
-    matrix, rows = snapshot.vectors(wanted)
+    matrix, rows = view.vectors(wanted)
     rough = _products(matrix, rows, query)
     near = _near_the_top(rough, k)
     exact = _final_scores(matrix[rows[near]], query)
     scored = [
         Scored(int(index), float(score)) for index, score in zip(chosen[near], exact, strict=True)
     ]
-    documents = snapshot.documents
+    documents = view.documents
     scored.sort(
         key=lambda one: (
             -one.score,

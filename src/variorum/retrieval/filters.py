@@ -8,7 +8,7 @@ from pathspec import GitIgnoreSpec
 
 from variorum.records.errors import InputError
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Snapshot
+from variorum.store.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class Filter:
         """Whether nothing is asked for."""
         return not (self.path or self.content_type or self.where)
 
-    def documents(self, snapshot: Snapshot) -> set[int]:
+    def documents(self, view: View) -> set[int]:
         """The manifest rows that pass.
 
         Raises:
             InputError: a pattern that cannot be read, or a metadata key that no document of the
                 generation has.
         """
-        rows = snapshot.documents
+        rows = view.documents
         self._require_known_keys(rows)
         spec = _path_spec(self.path) if self.path else None
         return {

@@ -1,6 +1,6 @@
 """From a query to cited hits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from variorum.chunking import render
 from variorum.formats import decode
@@ -9,18 +9,24 @@ from variorum.records.hits import Answer, Hit
 from variorum.records.names import Citation
 from variorum.records.protocols import Embedder
 from variorum.records.text import Revision, Text
+from variorum.retrieval.asking import Asked
 from variorum.retrieval.dense import Scored, search_dense
 from variorum.retrieval.filters import Filter
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Snapshot
+from variorum.store.view import View
 
 MAX_K = 1000
 
 
 def search(
-    snapshot: Snapshot, embedder: Embedder, query: str, k: int = 10, within: Filter | None = None
+    view: View,
+    embedder: Embedder,
+    query: str,
+    k: int,
+    within: Filter,
+    asked: Asked,
 ) -> Answer:
-    """The `k` passages of the generation that are nearest in meaning to `query`.
+    """The `k` passages of the view that are nearest in meaning to `query`.
 
     Raises:
         InputError: a blank query, a `k` out of range, an unknown metadata key, or a query longer
@@ -28,14 +34,13 @@ def search(
         UnsupportedError: the generation was embedded by another model than `embedder`.
     """
     _require_sound(query, k)
-    _require_same_model(snapshot, embedder)
-    filter_ = within or Filter()
-    allowed = None if filter_.passes_all else filter_.documents(snapshot)
-    if not snapshot.places.input_ids.size:
-        return Answer(snapshot.generation.number, query, ())
-    vector = embedder.embed([query], "query")[0]
-    scored = search_dense(snapshot, vector, allowed, k)
-    return Answer(snapshot.generation.number, query, tuple(_hits(snapshot, scored)))
+    _require_same_model(view, embedder)
+    allowed = None if within.passes_all else within.documents(view)
+    hits: Iterable[Hit] = ()
+    if view.places.input_ids.size:
+        vector = embedder.embed([query], "query")[0]
+        hits = _hits(view, search_dense(view, vector, allowed, k), asked.now_us)
+    return Answer(view.generation.number, query, asked.effective, tuple(hits))
 
 
 def _require_sound(query: str, k: int) -> None:
@@ -58,33 +63,42 @@ def _require_sound(query: str, k: int) -> None:
         )
 
 
-def _require_same_model(snapshot: Snapshot, embedder: Embedder) -> None:
-    if snapshot.generation.model_fingerprint != embedder.identity.fingerprint:
+def _require_same_model(view: View, embedder: Embedder) -> None:
+    if view.generation.model_fingerprint != embedder.identity.fingerprint:
         raise UnsupportedError(
-            f"generation {snapshot.generation.number} was embedded by another model",
+            f"generation {view.generation.number} was embedded by another model",
             kind="model-mismatch",
-            subject=snapshot.generation.model_spec,
-            expected=snapshot.generation.model_fingerprint,
+            subject=view.generation.model_spec,
+            expected=view.generation.model_fingerprint,
             found=embedder.identity.fingerprint,
             remedy="search a newer generation, or install the model that it names",
         )
 
 
-def _hits(snapshot: Snapshot, scored: Sequence[Scored]) -> Iterator[Hit]:
-    places, documents = snapshot.places, snapshot.documents
-    heading_paths = snapshot.heading_paths(
+def _hits(view: View, scored: Sequence[Scored], now_us: int) -> Iterator[Hit]:
+    places, documents = view.places, view.documents
+    heading_paths = view.heading_paths(
         (documents[int(places.manifest_ids[one.index])].layout_id, int(places.ordinals[one.index]))
         for one in scored
     )
-    for rank, (one, path) in enumerate(zip(scored, heading_paths, strict=True), start=1):
-        yield _hit(snapshot, rank, one, path)
+    rows = [documents[int(places.manifest_ids[one.index])] for one in scored]
+    standings = view.standings(rows)
+    for rank, (one, path, row) in enumerate(zip(scored, heading_paths, rows, strict=True), start=1):
+        standing = standings[row.id].as_fields(now_us)
+        yield _hit(view, rank, one, path, row, standing)
 
 
-def _hit(snapshot: Snapshot, rank: int, scored: Scored, heading_path: tuple[str, ...]) -> Hit:
-    places = snapshot.places
-    row = snapshot.documents[int(places.manifest_ids[scored.index])]
+def _hit(
+    view: View,
+    rank: int,
+    scored: Scored,
+    heading_path: tuple[str, ...],
+    row: ManifestRow,
+    standing: Mapping[str, str | None],
+) -> Hit:
+    places = view.places
     start, end = int(places.starts[scored.index]), int(places.ends[scored.index])
-    text = text_of(snapshot, row.revision_id, row.content_type)
+    text = text_of(view, row.revision_id, row.content_type)
     passage = text.characters[start:end]
     return Hit(
         rank=rank,
@@ -98,23 +112,24 @@ def _hit(snapshot: Snapshot, rank: int, scored: Scored, heading_path: tuple[str,
         heading_path=heading_path,
         text=passage,
         citation=Citation(row.document, row.sha256, start, end),
-        changed_at=_changed_at(snapshot, row, passage),
+        changed_at=_changed_at(view, row, passage),
+        **standing,
     )
 
 
-def text_of(snapshot: Snapshot, revision_id: int, content_type: str) -> Text:
+def text_of(view: View, revision_id: int, content_type: str) -> Text:
     """The decoded text of a stored revision."""
-    return decode(Revision(snapshot.content(revision_id), content_type))
+    return decode(Revision(view.content(revision_id), content_type))
 
 
-def _changed_at(snapshot: Snapshot, row: ManifestRow, passage: str) -> str:
+def _changed_at(view: View, row: ManifestRow, passage: str) -> str:
     """When the passage's text came to be as it is: the oldest publish of an unbroken run of
     revisions that all hold it. Outer white space and the kind of line ends are no change.
     """
-    changed_at = snapshot.generation.created_at
+    changed_at = view.generation.created_at
     wanted = render("", passage)
-    for revision_id, published_at in snapshot.earlier_revisions(row):
-        characters = text_of(snapshot, revision_id, row.content_type).characters
+    for revision_id, published_at in view.earlier_revisions(row):
+        characters = text_of(view, revision_id, row.content_type).characters
         if wanted not in render("", characters):
             break
         changed_at = published_at

@@ -24,6 +24,9 @@ class ManifestRow(NamedTuple):
     recipe_id: int
     parser: str
     from_generation: int
+    reader_set_id: int | None
+    effective_from: int | None
+    effective_until: int | None
 
     @property
     def fields(self) -> dict[str, object]:
@@ -59,6 +62,9 @@ def manifest_query(collection_id: int) -> Select[Any]:
             layout.c.recipe_id,
             layout.c.parser,
             manifest.c.from_generation,
+            manifest.c.reader_set_id,
+            manifest.c.effective_from,
+            manifest.c.effective_until,
         )
         .select_from(
             manifest.join(document, document.c.id == manifest.c.document_id)

@@ -20,6 +20,7 @@ from variorum.records.protocols import ModelIdentity
 from variorum.store import schema
 from variorum.store.conflict import insert_ignoring
 from variorum.store.engine import write_transaction
+from variorum.store.granting import grant_new_documents, narrow_opened_rows, newest_document
 from variorum.store.staged import staged_chunk, staged_document
 from variorum.store.staging import Staging
 
@@ -62,11 +63,14 @@ def publish(staging: Staging, publication: Publication) -> int:
     connection = staging.connection
     with write_transaction(connection):
         number = advance_head(connection, publication)
+        known = newest_document(connection)
         _add_documents(connection, publication.collection_id)
         _add_revisions(connection)
         _add_layouts(connection, publication.recipe_id)
         _close_rows(connection, number)
         _open_rows(connection, publication, number)
+        grant_new_documents(connection, publication.collection_id, known)
+        narrow_opened_rows(connection, publication.collection_id, number)
         record_sources(connection, publication)
     return number
 
@@ -177,11 +181,12 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
             staged_document.c.content_type,
             staged_document.c.parser,
             staged_document.c.layout_ordinal,
+            staged_document.c.outline,
         )
         .select_from(staged_document.join(schema.revision, _SAME_REVISION))
         .where(brings)
     )
-    columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal"]
+    columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal", "outline"]
     connection.execute(insert_ignoring(connection, schema.layout).from_select(columns, rows))
     chunks = (
         select(

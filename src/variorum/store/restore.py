@@ -58,6 +58,9 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             rows.c.layout_id,
             rows.c.metadata,
             bindparam("number", number, type_=Integer),
+            rows.c.reader_set_id,
+            rows.c.effective_from,
+            rows.c.effective_until,
         ).where(
             rows.c.collection_id == publication.collection_id,
             visible_at(wanted),
@@ -70,6 +73,9 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             "layout_id",
             "metadata",
             "from_generation",
+            "reader_set_id",
+            "effective_from",
+            "effective_until",
         ]
         connection.execute(insert(rows).from_select(columns, back))
         connection.execute(

@@ -4,8 +4,9 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Engine, bindparam, event, select
+from sqlalchemy import Connection, Engine, bindparam, event, func, select
 
 from variorum.records.errors import ConflictError, NotFoundError, UnavailableError
 from variorum.store import schema
@@ -24,14 +25,29 @@ from variorum.store.generations import GenerationRow, generations
 from variorum.store.snapshot import Snapshot
 from variorum.store.vectors import VectorCache
 
+_POLICY_VERSION = (
+    select(func.coalesce(func.max(schema.policy.c.version), 0))
+    .where(schema.policy.c.collection_id == schema.collection.c.id)
+    .scalar_subquery()
+)
 _HEAD = (
-    select(schema.collection.c.id, schema.head.c.generation)
+    select(schema.collection.c.id, schema.head.c.generation, _POLICY_VERSION.label("policy"))
     .outerjoin(schema.head, schema.head.c.collection_id == schema.collection.c.id)
     .where(
         schema.collection.c.tenant == bindparam("tenant"),
         schema.collection.c.name == bindparam("name"),
     )
 )
+
+
+class State(NamedTuple):
+    """Where a collection stands: its id and newest generation (None before there is one), and the
+    version of the policy in force (0 before there is one).
+    """
+
+    collection_id: int | None
+    generation: int | None
+    policy_version: int
 
 
 class Store:
@@ -101,6 +117,12 @@ class Store:
         with meaningful_errors(self.path), engine.connect() as connection:
             yield connection
 
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection inside one transaction."""
+        with self.connection() as connection, connection.begin():
+            yield connection
+
     def require(self) -> None:
         """Refuse to go on where there is no store.
 
@@ -111,9 +133,14 @@ class Store:
 
     def head(self, tenant: str, name: str) -> tuple[int | None, int | None]:
         """(collection id, newest generation), each None where there is none yet."""
+        found = self.state(tenant, name)
+        return found.collection_id, found.generation
+
+    def state(self, tenant: str, name: str) -> State:
+        """What a collection stands at now."""
         with self.connection() as connection, connection.begin():
             found = connection.execute(_HEAD, {"tenant": tenant, "name": name}).first()
-        return (None, None) if found is None else (found.id, found.generation)
+        return State(None, None, 0) if found is None else State(*found)
 
     def generations(self, collection_id: int) -> list[GenerationRow]:
         """Every published generation, oldest first."""

@@ -26,11 +26,17 @@ class Common:
     store: str | None
     config: str | None
     collection: str | None
+    principal: str | None = None
 
     @contextmanager
     def index(self) -> Iterator[Index]:
         """The index that the options name."""
-        index = open_index(store=self.store, config=self.config, collection=self.collection)
+        index = open_index(
+            store=self.store,
+            config=self.config,
+            collection=self.collection,
+            principal=self.principal,
+        )
         with index:
             yield index
 
@@ -82,8 +88,9 @@ def common_options(command: F) -> F:
     """Add the options of every command; the command takes them as `common`."""
 
     def with_common(**values: Any) -> Any:
-        names = ("as_json", "quiet", "store", "config", "collection")
-        return command(common=Common(**{name: values.pop(name) for name in names}), **values)
+        names = ("as_json", "quiet", "store", "config", "collection", "principal")
+        common = {name: values.pop(name) for name in names if name in values}
+        return command(common=Common(**common), **values)
 
     with_common.__name__ = command.__name__
     with_common.__doc__ = command.__doc__
@@ -105,4 +112,11 @@ _OPTIONS = (
     ),
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
+)
+
+principal_option = click.option(
+    "--principal", metavar="WHO", help="Read as another, such as user:ann,group:staff."
+)
+effective_option = click.option(
+    "--effective", metavar="DATE", help="What is in force at DATE, or any [default: now]."
 )
