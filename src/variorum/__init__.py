@@ -3,6 +3,8 @@
 The door is `variorum.open`; everything else here is what it takes and gives.
 """
 
+from variorum.access.principals import Principal
+from variorum.access.tokens import TokenRules, TokenVerifier
 from variorum.door.index import Index, PlanView
 from variorum.door.index import open_index as open
 from variorum.records.errors import VariorumError
@@ -20,8 +22,11 @@ __all__ = [
     "Hit",
     "Index",
     "PlanView",
+    "Principal",
     "Report",
     "Source",
+    "TokenRules",
+    "TokenVerifier",
     "VariorumError",
     "open",
 ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from variorum.access.policy import POLICY_FILE
+from variorum.access.tokens import ALGORITHMS, LEEWAY_S, TokenRules
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME
 
@@ -59,6 +60,7 @@ class Config:
     precision: str
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)
     collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
+    identity: TokenRules | None = None
 
     def of_tenant(self, tenant: str) -> "Config":
         """The same with the collections of one tenant alone: others are not to be told of."""
@@ -170,10 +172,11 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         )
         for name, values in _tables(top, "collections").items()
     }
+    identity = _identity(file, top)
     top.finish()
     if not collections:
-        collections = {DEFAULT_COLLECTION: _everything(defaults, sources)}
-    return Config(file, folder, precision, sources, collections)
+        collections = {DEFAULT_COLLECTION: replace(defaults, sources=tuple(sources))}
+    return Config(file, folder, precision, sources, collections, identity)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -307,10 +310,39 @@ def _collection(
     return collection
 
 
-def _everything(
-    defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
-) -> CollectionConfig:
-    return replace(defaults, sources=tuple(sources))
+def _identity(file: Path, top: _Table) -> TokenRules | None:
+    """Which tokens are believed; None where none are."""
+    if "identity" not in top.values:
+        return None
+    table = _Table(file, "identity", top.take("identity", dict, {}))
+    needed = {
+        "jwks": table.take("jwks", str, ""),
+        "issuer": table.take("issuer", str, ""),
+        "audience": table.take("audience", str, ""),
+    }
+    for key, value in needed.items():
+        if not value:
+            raise table.error(key, "is missing", "a string", "nothing")
+    algorithms = table.strings("algorithms") or ("RS256", "ES256")
+    if unknown := set(algorithms) - set(ALGORITHMS):
+        expected = f"some of: {', '.join(ALGORITHMS)}"
+        raise table.error("algorithms", "is unknown", expected, ", ".join(sorted(unknown)))
+    leeway_s = table.take("leeway_s", int, LEEWAY_S)
+    if not 0 <= leeway_s <= 600:
+        raise table.error("leeway_s", "is out of range", "0 to 600", leeway_s)
+    rules = TokenRules(
+        file.resolve().parent / needed["jwks"],
+        needed["issuer"],
+        needed["audience"],
+        algorithms,
+        leeway_s,
+        user_claim=table.take("user_claim", str, "sub"),
+        groups_claim=table.take("groups_claim", str, "groups"),
+        tenant_claim=table.take("tenant_claim", str, "tenant"),
+        tenant=table.take("tenant", str, None),
+    )
+    table.finish()
+    return rules
 
 
 def source_of_path(path: Path, store: Path) -> SourceConfig:
