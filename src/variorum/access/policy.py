@@ -4,10 +4,10 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
+from datetime import UTC, date, tzinfo
 from typing import Any
 
-from variorum.access.dates import Interval, instant_us, iso_of, zone_named
+from variorum.access.dates import Interval, instant_us, zone_named
 from variorum.access.readers import parse_reader
 from variorum.records.errors import InputError
 from variorum.records.names import DocumentName
@@ -239,14 +239,19 @@ def _bound(table: _Table, key: str, zone: tzinfo, *, ends: bool) -> int | None:
         raise table.error(key, "is not a date", expected, repr(value)) from None
 
 
+def _as_written(table: _Table, key: str, zone: tzinfo) -> str | None:
+    """A date as the policy has it, ISO 8601."""
+    value = table.values.get(key)
+    if value is None:
+        return None
+    _bound(table, key, zone, ends=False)
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
 def _authority(table: _Table, zone: tzinfo) -> dict[str, Authority | None]:
     status = table.take("status", str, "a status")
     by = table.take("status_by", str, "a name")
-    at = (
-        iso_of(_bound(table, "status_at", zone, ends=False))
-        if "status_at" in table.values
-        else None
-    )
+    at = _as_written(table, "status_at", zone)
     if status is None:
         for key, value in (("status_by", by), ("status_at", at)):
             if value is not None:

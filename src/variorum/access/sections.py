@@ -5,24 +5,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from variorum.access.policy import Section
-from variorum.records.text import Span, Structure
+from variorum.records.text import Span
 
 Outline = Sequence[tuple[int, int, Sequence[str]]]
-"""(start, end, heading path) of each run of blocks that stand under one heading path, in order."""
+"""(start, end, heading path) of each run of blocks that stand under one heading path, in order.
+
+What stands between two runs and is not blank belongs to both.
+"""
 
 ALL = Span(0, 1 << 62)
-
-
-def outline_of(structure: Structure) -> list[tuple[int, int, list[str]]]:
-    """The outline of a revision."""
-    runs: list[tuple[int, int, list[str]]] = []
-    for block in structure.blocks:
-        path = list(block.heading_path)
-        if runs and runs[-1][2] == path:
-            runs[-1] = (runs[-1][0], block.end, path)
-        else:
-            runs.append((block.start, block.end, path))
-    return runs
 
 
 def kept_back(
@@ -30,21 +21,17 @@ def kept_back(
 ) -> list[Span]:
     """What may not be shown of a revision, to these readers (None: the owner) at that instant.
 
-    A section reaches from the end of what stands before it to the start of what follows, so that
-    nothing between two blocks is anybody's. Where the revision lacks a section that
-    `missing_denies`, all of it is kept back: a renamed heading does not open what it named.
+    Where the revision lacks a section that `missing_denies`, all of it is kept back: a renamed
+    heading does not open what it named.
     """
     spans: list[Span] = []
     for section in sections:
         if _is_open(section, readers, at_us):
             continue
-        found = [n for n, (_, _, path) in enumerate(outline) if _stands_under(path, section)]
+        found = [Span(start, end) for start, end, path in outline if _stands_under(path, section)]
         if not found and section.missing_denies:
             return [ALL]
-        for n in found:
-            start = outline[n - 1][1] if n else 0
-            end = outline[n + 1][0] if n + 1 < len(outline) else ALL.end
-            spans.append(Span(min(start, outline[n][0]), max(end, outline[n][1])))
+        spans += found
     return sorted(spans)
 
 

@@ -59,7 +59,14 @@ class _Keys:
                 if self.stamp != (found.st_mtime_ns, found.st_size):
                     self.held = _read_keys(jwt, self.file)
                     self.stamp = (found.st_mtime_ns, found.st_size)
-            except (OSError, ValueError, LookupError, TypeError, AttributeError, jwt.PyJWTError) as error:
+            except (
+                OSError,
+                ValueError,
+                LookupError,
+                TypeError,
+                AttributeError,
+                jwt.PyJWTError,
+            ) as error:
                 raise UnavailableError(
                     "the keys that tokens are verified with cannot be read",
                     kind="keys-not-readable",

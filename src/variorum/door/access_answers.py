@@ -126,7 +126,7 @@ def _granted(found: DocumentAccess, asked: AccessFilter) -> str:
     if asked.readers is None:
         return "the owner may read everything in force"
     mine = sorted(asked.readers.intersection(found.readers or ()))
-    return f"rule {_numbers(found.rules)} lets {', '.join(mine)} read it"
+    return f"{_numbers(found.rules)} {', '.join(mine)} read it"
 
 
 def _denials(found: DocumentAccess, asked: AccessFilter) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _denials(found: DocumentAccess, asked: AccessFilter) -> Iterator[str]:
             yield "no rule that names it says who may read it"
         elif asked.readers.isdisjoint(found.readers):
             named = ", ".join(found.readers) or "nobody"
-            yield f"rule {_numbers(found.rules)} lets {named} read it"
+            yield f"{_numbers(found.rules)} {named} read it"
         if found.narrowed_to is not None and asked.readers.isdisjoint(found.narrowed_to):
             yield f"its front matter narrows it to {', '.join(found.narrowed_to) or 'nobody'}"
     if not found.standing.interval.holds(asked.at_us):
@@ -146,4 +146,7 @@ def _denials(found: DocumentAccess, asked: AccessFilter) -> Iterator[str]:
 
 
 def _numbers(rules: tuple[int, ...]) -> str:
-    return " and ".join(str(number) for number in rules) or "of an earlier policy"
+    if len(rules) == 1:
+        return f"rule {rules[0]} lets"
+    listed = " and ".join(str(number) for number in rules)
+    return f"rules {listed} let" if rules else "an earlier policy lets"

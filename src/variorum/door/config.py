@@ -172,7 +172,8 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         )
         for name, values in _tables(top, "collections").items()
     }
-    identity = _identity(file, top)
+    named = top.take("identity", dict, None)
+    identity = None if named is None else _identity(_Table(file, "identity", dict(named)))
     top.finish()
     if not collections:
         collections = {DEFAULT_COLLECTION: replace(defaults, sources=tuple(sources))}
@@ -310,11 +311,8 @@ def _collection(
     return collection
 
 
-def _identity(file: Path, top: _Table) -> TokenRules | None:
-    """Which tokens are believed; None where none are."""
-    if "identity" not in top.values:
-        return None
-    table = _Table(file, "identity", top.take("identity", dict, {}))
+def _identity(table: _Table) -> TokenRules:
+    """Which tokens are believed."""
     needed = {
         "jwks": table.take("jwks", str, ""),
         "issuer": table.take("issuer", str, ""),
@@ -331,7 +329,7 @@ def _identity(file: Path, top: _Table) -> TokenRules | None:
     if not 0 <= leeway_s <= 600:
         raise table.error("leeway_s", "is out of range", "0 to 600", leeway_s)
     rules = TokenRules(
-        file.resolve().parent / needed["jwks"],
+        table.path.resolve().parent / needed["jwks"],
         needed["issuer"],
         needed["audience"],
         algorithms,

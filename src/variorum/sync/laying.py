@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from variorum.access.narrowing import KEY, checked_claims, unreadable_claims
-from variorum.access.sections import outline_of
 from variorum.chunking import Embed, lay_out
 from variorum.formats import decode, parse
 from variorum.records.layout import Layout, PreviousLayout
 from variorum.records.text import Revision, Structure
+from variorum.sync.outlines import outline_of
 from variorum.sync.target import Settings
 
 THREADS = 2
@@ -55,7 +55,7 @@ def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
     text = decode(task.revision)
     structure = parse(text, task.revision.content_type)
     metadata = _metadata(structure)
-    outline = outline_of(structure)
+    outline = outline_of(text.characters, structure)
     if task.is_known:
         return Laid(metadata, None, structure.fallback, outline)
     model = settings.embedder

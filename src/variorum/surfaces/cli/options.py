@@ -26,7 +26,7 @@ class Common:
     store: str | None
     config: str | None
     collection: str | None
-    principal: str | None = None
+    acting_as: str | None = None
 
     @contextmanager
     def index(self) -> Iterator[Index]:
@@ -35,7 +35,7 @@ class Common:
             store=self.store,
             config=self.config,
             collection=self.collection,
-            principal=self.principal,
+            principal=self.acting_as,
         )
         with index:
             yield index
@@ -88,7 +88,7 @@ def common_options(command: F) -> F:
     """Add the options of every command; the command takes them as `common`."""
 
     def with_common(**values: Any) -> Any:
-        names = ("as_json", "quiet", "store", "config", "collection", "principal")
+        names = ("as_json", "quiet", "store", "config", "collection", "acting_as")
         common = {name: values.pop(name) for name in names if name in values}
         return command(common=Common(**common), **values)
 
@@ -115,7 +115,7 @@ _OPTIONS = (
 )
 
 principal_option = click.option(
-    "--principal", metavar="WHO", help="Read as another, such as user:ann,group:staff."
+    "--principal", "acting_as", metavar="WHO", help="Read as another, such as user:ann,group:staff."
 )
 effective_option = click.option(
     "--effective", metavar="DATE", help="What is in force at DATE, or any [default: now]."
