@@ -61,11 +61,14 @@ class Recorder:
         return taken
 
 
-class Unreachable:
-    """A model that fails at whatever it is asked."""
+class Unreachable(Recorder):
+    """A model that is down."""
 
-    def __getattr__(self, name: str) -> object:
-        raise AssertionError(f"the model was asked for {name}")
+    def count(self, inputs: Sequence[str], role: Role = "passage") -> list[int]:
+        raise AssertionError("the model was asked to count")
+
+    def embed(self, inputs: Sequence[str], role: Role = "passage") -> Vectors:
+        raise AssertionError("the model was asked to embed")
 
 
 @dataclass

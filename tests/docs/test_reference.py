@@ -105,11 +105,12 @@ def test_the_exit_codes_are_exactly_those_of_the_errors() -> None:
 
 
 def settings_in_code() -> set[str]:
-    """Every `table.take("key", …)` and `table.strings("key")` of the configuration's reader."""
+    """Every key that the configuration's reader asks a table for."""
     prefixes = {
         "section": "store",
         "model": "model",
         "chunking": "chunking",
+        "_price": "model",
         "_source": "sources.NAME",
         "_collection": "collections.NAME",
         "_identity": "identity",
@@ -121,7 +122,7 @@ def settings_in_code() -> set[str]:
         for call in ast.walk(function):
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
                 continue
-            if call.func.attr not in ("take", "strings") or not call.args:
+            if call.func.attr not in ("take", "text", "strings", "globs") or not call.args:
                 continue
             owner = call.func.value.id if isinstance(call.func.value, ast.Name) else ""
             prefix = prefixes.get(owner) or prefixes.get(function.name)

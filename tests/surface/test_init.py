@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from variorum.door.config import load_config, template
+from variorum.door.config import load_config
+from variorum.door.template import template
 from workplace import LEAVE, MODEL, Workplace
 
 COMMENTED = re.findall(r"^# (\w+ = .*)$", template("docs"), re.MULTILINE)
@@ -76,3 +77,21 @@ def test_a_file_that_cannot_be_written_says_so(bare: Workplace) -> None:
     result = bare.run("init", "--config", "missing/variorum.toml")
     assert result.code == 7
     assert "cannot be written" in result.err
+
+
+def test_a_configuration_elsewhere_finds_the_documents(bare: Workplace) -> None:
+    (bare.folder / "settings").mkdir()
+    bare.done("init", "docs", "--config", "settings/mine.toml")
+    file = bare.folder / "settings/mine.toml"
+    assert 'root = "../docs"' in file.read_text()
+    file.write_text(file.read_text().replace('"e5-small"', f'"{MODEL}"'))
+    plan = bare.json("plan", "--config", "settings/mine.toml")
+    assert plan["documents"]["added"] == 1
+
+
+def test_another_store_than_the_configured_one(bare: Workplace) -> None:
+    bare.done("init", "docs")
+    use_fast_model(bare)
+    bare.done("sync", "--store", "other")
+    assert (bare.folder / "other/store.sqlite").is_file()
+    assert not (bare.folder / ".variorum").exists()

@@ -100,9 +100,9 @@ def refuse_overlap(chunker: Chunker) -> NoReturn:
         f"the reuse planner cannot work with overlapping chunks: {chunker.spec}",
         kind="planner-needs-no-overlap",
         subject=chunker.spec,
-        expected="a chunker without overlap",
-        found=chunker.spec,
-        remedy="set the overlap to 0, or turn the planner off",
+        expected="a chunker without overlap, or planner = false",
+        found=f"{chunker.spec} with planner = true",
+        remedy="set planner = false beside the chunker, or its overlap to 0",
     )
 
 

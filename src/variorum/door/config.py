@@ -1,7 +1,5 @@
 """variorum.toml: sources, collections, model and chunker, read once and checked in full."""
 
-import json
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,8 +8,13 @@ from typing import Any
 
 from variorum.access.policy import POLICY_FILE
 from variorum.access.tokens import ALGORITHMS, LEEWAY_S, TokenRules
+from variorum.chunking import chunker_from_spec
+from variorum.chunking.chunker import Chunker
+from variorum.chunking.planner import refuse_overlap
+from variorum.records.arguments import price, words
 from variorum.records.errors import InputError, NotFoundError
-from variorum.records.names import SOURCE_NAME
+from variorum.records.names import SOURCE_NAME_RULE, is_source_name
+from variorum.sources.globs import Globs
 
 FILE_NAME = "variorum.toml"
 DEFAULT_CHUNKER = "anchored"
@@ -49,6 +52,17 @@ class CollectionConfig:
     usd_per_million_tokens: float | None = None
     policy: Path = Path(POLICY_FILE)
     audit: str = "off"
+
+    def sound_chunker(self) -> Chunker:
+        """The chunker, where these settings can go together.
+
+        Raises:
+            InputError: there is no such chunker, or its chunks overlap under the reuse planner.
+        """
+        chunker = chunker_from_spec(self.chunker)
+        if self.planner and chunker.overlaps:
+            refuse_overlap(chunker)
+        return chunker
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +122,26 @@ class _Table:
             raise self.error(key, f"must be {expected}", expected, repr(value))
         return value
 
+    def text(self, key: str, default: str | None) -> Any:
+        """A string with something in it, without NUL; the default where it is not given."""
+        value = self.take(key, str, default)
+        try:
+            return value if value is None else words(key, value)
+        except InputError as error:
+            raise self.error(
+                key, f"must be {error.expected}", error.expected, error.found
+            ) from None
+
+    def globs(self, key: str) -> tuple[str, ...]:
+        """A list of glob patterns."""
+        patterns = self.strings(key)
+        try:
+            Globs(patterns)
+        except InputError as error:
+            found = f"{error.subject!r}: {error.found}"
+            raise self.error(key, "holds no usable glob", error.expected, found) from None
+        return patterns
+
     def strings(self, key: str) -> tuple[str, ...]:
         """A list of strings; empty where it is not given."""
         values = self.take(key, list, [])
@@ -156,7 +190,7 @@ def load_config(file: Path | None, store: Path | None) -> Config:
     top = _Table(file, "", _read(file))
     base = file.resolve().parent
     section = _Table(file, "store", top.take("store", dict, {}))
-    folder = store or base / section.take("path", str, ".variorum")
+    configured = base / section.text("path", ".variorum")
     precision = section.take("vectors", str, "float32")
     if precision not in ("float32", "float16"):
         raise section.error("vectors", "is unknown", "float32 or float16", precision)
@@ -177,12 +211,12 @@ def load_config(file: Path | None, store: Path | None) -> Config:
     top.finish()
     if not collections:
         collections = {DEFAULT_COLLECTION: replace(defaults, sources=tuple(sources))}
-    return Config(file, folder, precision, sources, collections, identity)
+    return Config(file, store or configured, precision, sources, collections, identity)
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise NotFoundError(
             f"there is no configuration at {file}",
@@ -192,7 +226,7 @@ def _read(file: Path) -> dict[str, Any]:
             found="nothing",
             remedy="run `variorum init`, or name the file with --config",
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also digits or brackets without end
         raise InputError(
             f"{file.name} is not valid TOML: {error}",
             kind="bad-config",
@@ -217,9 +251,8 @@ def _tables(top: _Table, key: str) -> dict[str, dict[str, Any]]:
     for name, values in tables.items():
         if not isinstance(values, dict):
             raise top.error(f"{key}.{name}", "must be a table", f"[{key}.{name}]", repr(values))
-        if not SOURCE_NAME.fullmatch(name):
-            expected = "letters, digits, '_', '-' and '.', a letter or digit first"
-            raise top.error(f"{key}.{name}", "is not a usable name", expected, name)
+        if not is_source_name(name):
+            raise top.error(f"{key}.{name}", "is not a usable name", SOURCE_NAME_RULE, name)
     return dict(tables)
 
 
@@ -235,16 +268,25 @@ def _defaults(file: Path, top: _Table) -> CollectionConfig:
         DEFAULT_COLLECTION,
         DEFAULT_TENANT,
         (),
-        chunker=chunking.take("chunker", str, DEFAULT_CHUNKER),
+        chunker=chunking.text("chunker", DEFAULT_CHUNKER),
         planner=chunking.take("planner", bool, True),
         heading_depth=_depth(chunking, 0),
-        model=model.take("spec", str, DEFAULT_MODEL),
-        usd_per_million_tokens=model.take("usd_per_million_tokens", (int, float), None),
+        model=model.text("spec", DEFAULT_MODEL),
+        usd_per_million_tokens=_price(model),
         policy=file.resolve().parent / POLICY_FILE,
     )
     model.finish()
     chunking.finish()
     return defaults
+
+
+def _price(table: _Table) -> float | None:
+    value = table.take("usd_per_million_tokens", (int, float), None)
+    try:
+        return None if value is None else price("the price", value)
+    except InputError as error:
+        what = "is out of range"
+        raise table.error("usd_per_million_tokens", what, error.expected, value) from None
 
 
 def _depth(table: _Table, default: int) -> int:
@@ -258,7 +300,7 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     kind = table.take("kind", str, "folder")
     if kind not in ("folder", "jsonl"):
         raise table.error("kind", "is unknown", "folder or jsonl", kind)
-    given = table.take("root", str, None)
+    given = table.text("root", None)
     if given is None:
         raise table.error("root", "is missing", "a folder or a file", "nothing")
     max_bytes = table.take("max_bytes", int, 10_000_000)
@@ -274,8 +316,8 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     if kind == "folder":
         source = replace(
             source,
-            include=table.strings("include"),
-            exclude=table.strings("exclude"),
+            include=table.globs("include"),
+            exclude=table.globs("exclude"),
             ignore_files=table.take("ignore_files", bool, True),
         )
     table.finish()
@@ -297,12 +339,12 @@ def _collection(
         raise table.error("audit", "is unknown", " or ".join(AUDITS), audit)
     collection = CollectionConfig(
         name=name,
-        tenant=table.take("tenant", str, defaults.tenant),
+        tenant=table.text("tenant", defaults.tenant),
         sources=named,
-        chunker=table.take("chunker", str, defaults.chunker),
+        chunker=table.text("chunker", defaults.chunker),
         planner=table.take("planner", bool, defaults.planner),
         heading_depth=_depth(table, defaults.heading_depth),
-        model=table.take("model", str, defaults.model),
+        model=table.text("model", defaults.model),
         usd_per_million_tokens=defaults.usd_per_million_tokens,
         policy=table.path.resolve().parent / table.take("policy", str, defaults.policy.name),
         audit=audit,
@@ -341,53 +383,3 @@ def _identity(table: _Table) -> TokenRules:
     )
     table.finish()
     return rules
-
-
-def source_of_path(path: Path, store: Path) -> SourceConfig:
-    """An unconfigured source: a folder or a .jsonl file named on the command line.
-
-    Its name is that of the folder; the root that the store remembers is relative to the folder
-    that holds the store where it lies inside, so that both can move together.
-    """
-    absolute = path.absolute()
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", absolute.resolve().name).strip("-.") or "documents"
-    home = store.absolute().parent
-    inside = absolute.resolve().is_relative_to(home.resolve())
-    recorded = absolute.resolve().relative_to(home.resolve()) if inside else absolute.resolve()
-    kind = "jsonl" if absolute.suffix in (".jsonl", ".ndjson") else "folder"
-    return SourceConfig(name, kind, absolute, str(recorded))
-
-
-_TEMPLATE = """\
-# Variorum: what is indexed, and how. Every setting is optional but a source's root.
-
-[store]
-path = ".variorum"            # a folder on a local disk; relative to this file
-vectors = "float32"           # "float16" halves the vectors; see docs/reference.md for its cost
-
-[model]
-spec = "e5-small"             # multilingual-e5-small, runs offline; or hashing() for dry runs
-# usd_per_million_tokens = 0.02   # what `variorum plan` prices tokens at
-
-[chunking]
-chunker = "anchored"          # or fixed(max_tokens=304), recursive(max_tokens=400), and so on
-planner = true                # keep old boundaries where that saves embedding
-heading_depth = 0             # headings put before the text for embedding; 0 for none
-
-[sources.docs]
-kind = "folder"               # or "jsonl": one {"id", "text" or "path", "metadata"} a line
-root = "ROOT"
-# include = ["**/*.md", "**/*.txt"]
-# exclude = ["drafts/**"]
-# max_bytes = 10000000        # larger files are reported, not indexed
-# ignore_files = true         # honour .gitignore and .variorumignore
-
-[collections.default]         # what is searched together, and whose it is
-tenant = "local"
-sources = ["docs"]
-"""
-
-
-def template(root: str) -> str:
-    """A commented variorum.toml for the documents in `root`."""
-    return _TEMPLATE.replace('"ROOT"', json.dumps(root, ensure_ascii=False))

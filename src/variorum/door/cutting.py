@@ -1,5 +1,6 @@
 """Cutting a single file, with or without an older one's chunks to reuse."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from variorum.chunking import chunker_from_spec, lay_out
 from variorum.chunking.versions import algorithm_of
 from variorum.door.index import Index
 from variorum.formats import decode, parse
+from variorum.records.arguments import place
 from variorum.records.errors import InputError, NotFoundError, UnavailableError
 from variorum.records.layout import Layout, PreviousLayout, Recipe
 from variorum.records.text import Revision, Text
@@ -63,8 +65,14 @@ def cut_file(index: Index, path: str, chunker: str | None, given: str | None) ->
         NotFoundError: a file is not there.
         UnavailableError: a file cannot be read.
     """
+    place("FILE", path)
+    if given is not None:
+        place("given", given)
     settings = index.settings
-    spec = chunker_from_spec(chunker).spec if chunker else settings.chunker
+    chosen = chunker_from_spec(settings.chunker if chunker is None else chunker)
+    spec = chosen.spec
+    if given is not None and chosen.overlaps:
+        raise _no_reuse(spec)
     fresh = _recipe(settings, spec, planner=False)
     if given is None:
         _, layout = _cut(Path(path), fresh, settings, None)
@@ -75,6 +83,17 @@ def cut_file(index: Index, path: str, chunker: str | None, given: str | None) ->
     chunks = _chunks(layout, frozenset(old.inputs))
     reused = sum(chunk.tokens for chunk in chunks if chunk.reused)
     return Cut(path, spec, chunks, reused)
+
+
+def _no_reuse(spec: str) -> InputError:
+    return InputError(
+        f"no plan of reuse for overlapping chunks: {spec}",
+        kind="planner-needs-no-overlap",
+        subject=spec,
+        expected="a chunker without overlap",
+        found=spec,
+        remedy="leave --given out, or set the overlap to 0",
+    )
 
 
 def _recipe(settings: Settings, spec: str, *, planner: bool) -> Recipe:
@@ -99,7 +118,7 @@ def _chunks(layout: Layout, old_inputs: frozenset[str]) -> tuple[CutChunk, ...]:
 def _cut(
     path: Path, recipe: Recipe, settings: Settings, previous: PreviousLayout | None
 ) -> tuple[Text, Layout]:
-    content_type = content_type_of(str(path).encode())
+    content_type = content_type_of(os.fsencode(path))
     try:
         text = decode(Revision(_read(path), content_type))
     except InputError as error:
@@ -122,6 +141,15 @@ def _read(path: Path) -> bytes:
             expected="a text file",
             found="nothing",
             remedy="check the path",
+        ) from error
+    except IsADirectoryError as error:
+        raise InputError(
+            f"{path} is a folder",
+            kind="not-a-file",
+            subject=str(path),
+            expected="a text file",
+            found="a folder",
+            remedy="name the files in it; `variorum plan -v` looks at a whole folder",
         ) from error
     except OSError as error:
         raise UnavailableError(

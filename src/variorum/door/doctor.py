@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from variorum.chunking import chunker_from_spec
 from variorum.door.config import CollectionConfig, Config
-from variorum.records.errors import UnavailableError, VariorumError
+from variorum.records.errors import VariorumError
 from variorum.records.protocols import Embedder
-from variorum.store.engine import FILE_NAME, refuse_network_file_system
+from variorum.store.file import is_writable, refuse_network_file_system
 from variorum.store.store import Store
 
 LOW_SPACE_BYTES = 500_000_000
@@ -51,9 +50,9 @@ def examine(
         _python(),
         _sqlite(),
         Check("configuration", "ok", str(config.path or "none: defaults apply")),
-        _guarded("chunker", lambda: chunker_from_spec(collection.chunker).spec),
+        _guarded("chunker", lambda: collection.sound_chunker().spec),
         *(_source(config, name) for name in collection.sources),
-        _guarded("store", lambda: _store(config.store)),
+        _store(config.store),
         _space("free space for the store", _existing(config.store)),
         _space("free space for temporary files", Path(tempfile.gettempdir())),
         _guarded("model", lambda: _model(load())),
@@ -90,25 +89,34 @@ def _source(config: Config, name: str) -> Check:
     return Check(f"source {name}", "ok", str(source.root))
 
 
-def _store(folder: Path) -> str:
-    refuse_network_file_system(folder)
-    existing = _existing(folder)
-    if not os.access(existing, os.W_OK):
-        raise UnavailableError(
-            f"{existing} cannot be written",
-            kind="store-not-writable",
-            subject=str(existing),
-            expected="a folder that this user may write",
-            found="one that only others may",
-            remedy="check its permissions, or name another folder with --store",
-        )
-    if not (folder / FILE_NAME).is_file():
-        return f"none yet at {folder}"
+def _store(folder: Path) -> Check:
+    """The store's file read through, and whether this user may write it."""
     store = Store(folder)
-    store.engine()
-    size = store.size_bytes()
-    store.close()
-    return f"{folder}, {size:,} bytes"
+    try:
+        refuse_network_file_system(folder)
+        if not store.exists:
+            return _place_for_a_store(folder)
+        damage = store.damage()
+        if damage is not None:
+            raise damage
+        found = f"{folder}, {store.size_bytes():,} bytes"
+    except VariorumError as error:
+        found = f"{error.message}: {error.found}" if error.found else error.message
+        return Check("store", "wrong", found, error.remedy)
+    finally:
+        store.close()
+    if is_writable(store.path):
+        return Check("store", "ok", found)
+    remedy = "it can be searched; to sync, check the permissions of the folder and the file"
+    return Check("store", "warning", f"{found}, may only be read", remedy)
+
+
+def _place_for_a_store(folder: Path) -> Check:
+    existing = _existing(folder)
+    if os.access(existing, os.W_OK):
+        return Check("store", "ok", f"none yet at {folder}")
+    remedy = "check its permissions, or name another folder with --store"
+    return Check("store", "wrong", f"{existing} cannot be written", remedy)
 
 
 def _existing(folder: Path) -> Path:

@@ -18,12 +18,15 @@ from variorum.door.config import (
     Config,
     SourceConfig,
     load_config,
-    source_of_path,
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
+from variorum.door.naming import source_of_path
 from variorum.door.status import Status, status
+from variorum.door.telling import telling_damage
 from variorum.embedding import embedder_from_spec
+from variorum.embedding.guarded import Guarded
+from variorum.records.arguments import place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
@@ -32,7 +35,7 @@ from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.asking import ANY, NOW, Asked, asked_at
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
-from variorum.retrieval.searching import search
+from variorum.retrieval.searching import require_sound, search
 from variorum.sources import FolderSource, JsonLinesSource
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
@@ -67,20 +70,22 @@ def open_index(
     `TokenVerifier`); or, as text such as `user:ann,group:staff`, whom the owner acts as.
 
     Raises:
-        InputError: the configuration is not sound, or `principal` is no principal.
+        InputError: the configuration is not sound, or an argument is not what it should be.
         NotFoundError: `config` was named and is not there.
     """
-    base = Path(folder)
-    file = Path(config) if config else base / FILE_NAME
-    found = file if config or file.is_file() else None
-    chosen = Path(store) if store else None
+    base = Path(place("folder", folder))
+    file = base / FILE_NAME if config is None else Path(place("config", config))
+    found = file if config is not None or file.is_file() else None
+    chosen = None if store is None else Path(place("store", store))
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
+    named = None if collection is None else words("collection", collection)
+    given = None if embedder is None else Guarded.of(embedder)
     if isinstance(principal, Principal):
         loaded = loaded.of_tenant(principal.tenant)
-    chosen_collection = loaded.collection(collection)
-    if isinstance(principal, str):
-        principal = acting_as(chosen_collection.tenant, principal)
-    return Index(loaded, chosen_collection, embedder, principal)
+    found_collection = loaded.collection(named)
+    if principal is not None and not isinstance(principal, Principal):
+        principal = acting_as(found_collection.tenant, words("principal", principal))
+    return Index(loaded, found_collection, given, principal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,7 @@ class Index:
         self.principal.require_owner("see or change the policy")
         return Access(self._store, self._views, self.collection, self.clock)
 
+    @telling_damage
     def plan(
         self,
         source: str | Path | None = None,
@@ -185,16 +191,25 @@ class Index:
             UnavailableError: a listing broke off.
         """
         self.principal.require_owner("plan a sync")
-        named = DocumentName.parse(explain) if isinstance(explain, str) else explain
+        named = None if explain is None else _document(explain)
+        priced_at = None if usd_per_mtok is None else price("usd_per_mtok", usd_per_mtok)
+        switches(
+            allow_empty=allow_empty,
+            allow_shrink=allow_shrink,
+            release=release,
+            relayout=relayout,
+            reasons=reasons,
+        )
         consent = Consent(allow_empty, allow_shrink, release)
         target = self._target(source, consent, progress, relayout=relayout)
         with planned(self._store, target) as plan:
             documents = tuple(with_reasons(plan) if reasons else plan.documents())
             view = explain_document(plan, named)
-            price = self.usd_per_million_tokens if usd_per_mtok is None else usd_per_mtok
-            priced = estimate(plan, self._generations(), price)
+            usd = self.usd_per_million_tokens if priced_at is None else priced_at
+            priced = estimate(plan, self._generations(), usd)
             return PlanView(plan.report.with_run(estimate=priced), documents, *view)
 
+    @telling_damage
     def sync(
         self,
         source: str | Path | None = None,
@@ -221,10 +236,15 @@ class Index:
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
         self.principal.require_owner("sync")
-        consent = Consent(allow_empty, allow_shrink, release, max_tokens)
+        switches(
+            allow_empty=allow_empty, allow_shrink=allow_shrink, release=release, relayout=relayout
+        )
+        limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
+        consent = Consent(allow_empty, allow_shrink, release, limit)
         target = self._target(source, consent, progress, relayout=relayout)
         return sync(self._store, target, self.clock)
 
+    @telling_damage
     def search(
         self,
         query: str,
@@ -233,27 +253,33 @@ class Index:
         as_of: int | None = None,
         path: str | None = None,
         content_type: str | None = None,
-        where: Mapping[str, str] | None = None,
+        where: Mapping[str, str | int | float | bool] | None = None,
         effective: date | str | None = None,
     ) -> Answer:
         """The `k` passages nearest in meaning to `query`, in one generation, best first.
+
+        A string in `where` matches a value written like it; a number or a boolean matches its own
+        kind alone.
 
         `effective` asks for what is in force at a date, `any` for all that ever is; by default what
         is in force now. It stands apart from `as_of`, which names the state of the documents.
 
         Raises:
-            InputError: a blank query, a `k` out of range, a bad path pattern or date, or an unknown
-                metadata key.
+            InputError: a blank query, a `k` out of range, a bad path pattern or date, an unknown
+                metadata key or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
             UnsupportedError: the generation's model is not to be had here.
         """
+        require_sound(query, k)
+        within = Filter.of(path, content_type, where)
+        number = None if as_of is None else whole("as_of", as_of)
         asked = self._asked(effective)
-        view = self._view(asked, as_of)
-        within = Filter(path, content_type, where or {})
+        view = self._view(asked, number)
         answer = search(view, self._embedder_of(view.generation), query, k, within, asked)
         self._note("search", view, answer.effective, [hit.citation for hit in answer.hits], query)
         return answer
 
+    @telling_damage
     def show(self, citation: str | Citation, *, effective: date | str | None = None) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.
 
@@ -263,12 +289,14 @@ class Index:
             InputError: not a citation, or not a date.
             NotFoundError: no kept generation holds what it cites, or not for this principal.
         """
-        parsed = Citation.parse(citation) if isinstance(citation, str) else citation
+        if not isinstance(citation, Citation):
+            citation = Citation.parse(words("citation", citation))
         asked = self._asked(effective)
         view = self._view(asked)
-        self._note("show", view, asked.effective, [parsed])
-        return show(view, parsed, asked.now_us)
+        self._note("show", view, asked.effective, [citation])
+        return show(view, citation, asked.now_us)
 
+    @telling_damage
     def log(self) -> list[GenerationRow]:
         """Every published generation, oldest first; empty where there is none.
 
@@ -277,6 +305,7 @@ class Index:
         rows = self._generations()
         return rows if self.principal.is_owner else [row.without_counts() for row in rows]
 
+    @telling_damage
     def diff(self, old: int, new: int, *, effective: date | str | None = None) -> Difference:
         """What changed between two generations, document by document.
 
@@ -284,9 +313,11 @@ class Index:
             InputError: `effective` is not a date.
             NotFoundError: one of them was never published.
         """
+        before, after = whole("old", old), whole("new", new)
         asked = self._asked(effective)
-        return difference(self._view(asked, old), self._view(asked, new))
+        return difference(self._view(asked, before), self._view(asked, after))
 
+    @telling_damage
     def restore(self, generation: int) -> int:
         """Publish an old generation's documents as a new one, and return its number.
 
@@ -298,8 +329,9 @@ class Index:
             NotFoundError: that generation was never published.
         """
         self.principal.require_owner("restore")
+        wanted = whole("generation", generation)
         tenant, name = self.collection.tenant, self.collection.name
-        return restore(self._store, tenant, name, generation, self.clock)
+        return restore(self._store, tenant, name, wanted, self.clock)
 
     def verify(self, progress: Progress = no_progress) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
@@ -320,6 +352,7 @@ class Index:
         """
         self._store.require()
 
+    @telling_damage
     def status(self, *, effective: date | str | None = None) -> Status:
         """What is published, how large it is, and under which settings.
 
@@ -372,7 +405,7 @@ class Index:
 
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:
-            self._embedders[spec] = embedder_from_spec(spec)
+            self._embedders[spec] = Guarded.of(embedder_from_spec(spec))
         return self._embedders[spec]
 
     def _embedder_of(self, wanted: GenerationRow) -> Embedder:
@@ -429,6 +462,7 @@ class Index:
         self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
     ) -> Target:
         configs = self._chosen_sources(source)
+        self.collection.sound_chunker()
         return Target(
             tenant=self.collection.tenant,
             collection=self.collection.name,
@@ -445,9 +479,10 @@ class Index:
             if self.collection.sources:
                 return [self.config.sources[name] for name in self.collection.sources]
             return self._known_sources()
-        if str(source) in self.collection.sources:
-            return [self.config.sources[str(source)]]
-        return [self._source_at(Path(source))]
+        given = place("source", source)
+        if given in self.collection.sources:
+            return [self.config.sources[given]]
+        return [self._source_at(Path(given))]
 
     def _source_at(self, path: Path) -> SourceConfig:
         """The source whose root is `path`: a configured one, or one named after the folder."""
@@ -497,6 +532,12 @@ class Index:
             found="neither",
             remedy="run `variorum sync FOLDER`, or `variorum init`",
         )
+
+
+def _document(name: str | DocumentName) -> DocumentName:
+    if isinstance(name, DocumentName):
+        return name
+    return DocumentName.parse(words("explain", name))
 
 
 def _build(config: SourceConfig) -> Source:

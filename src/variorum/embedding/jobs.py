@@ -10,12 +10,11 @@ from typing import Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.records.errors import BugError, InputError, InputRejectedError, UnavailableError
+from variorum.embedding.answers import require_sound_answer
+from variorum.records.errors import BugError, InputError, InputRejectedError
 from variorum.records.protocols import Embedder, Role, Vectors
 
 K = TypeVar("K")
-
-_NORM_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ class _Job:
         with self.lock:
             self.count.calls += 1
         vectors = self.embedder.embed(texts, self.role)
-        _check_answer(vectors, len(texts), self.embedder.identity.dimensions)
+        require_sound_answer(vectors, len(texts), self.embedder.identity)
         return vectors
 
     def _record(self, *, embedded: int, rejected: int) -> None:
@@ -201,26 +200,3 @@ def _refused_place(error: InputRejectedError, waiting: Sequence[int]) -> int:
         found=str(error.index),
         remedy="report it to the embedder's author",
     ) from error
-
-
-def _check_answer(vectors: Vectors, count: int, dimensions: int) -> None:
-    if vectors.shape != (count, dimensions):
-        raise _bad_answer(f"float32[{count}, {dimensions}]", f"shape {vectors.shape}")
-    if vectors.dtype != np.float32:
-        raise _bad_answer("float32", str(vectors.dtype))
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    wrong = ~(np.abs(lengths - 1.0) <= _NORM_TOLERANCE)  # true for NaN as well
-    if wrong.any():
-        place = int(np.argmax(wrong))
-        raise _bad_answer("vectors of unit length", f"length {lengths[place]:.6g} at {place}")
-
-
-def _bad_answer(expected: str, found: str) -> UnavailableError:
-    return UnavailableError(
-        f"the embedder's answer is unusable: {found} instead of {expected}",
-        kind="bad-embedding-answer",
-        subject="embedder",
-        expected=expected,
-        found=found,
-        remedy="check that the named model is the one that answers, then run again",
-    )

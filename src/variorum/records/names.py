@@ -4,7 +4,7 @@ Grammar (one token, no white space)::
 
     document = source ":" path
     citation = document "@" revision "[" start ":" end "]"
-    source   = a letter or digit, then letters, digits, "_", "-", "."
+    source   = a letter or digit of any script, then letters, digits, marks, "_", "-", "."
     path     = any printable character except  % @ [ ] : " ' ` \\ and white space,
                or "%" and two hex digits for one byte of the path
     revision = 8 to 64 lower-case hex digits, the head of the SHA-256 of the revision's bytes
@@ -15,11 +15,12 @@ escaped, so that a name in any language reads as itself and a name that is not U
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from variorum.records.errors import InputError
 
-SOURCE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+SOURCE_NAME_RULE = "a letter or digit, then letters, digits, '_', '-', '.'"
 _ESCAPED = frozenset("%@[]:\"'`\\")
 _PRINTED_PATH = re.compile(r"(?:%[0-9A-Fa-f]{2}|[^\s%@\[\]:\"'`\\])+")
 _CITATION = re.compile(
@@ -28,6 +29,16 @@ _CITATION = re.compile(
 )
 REVISION_DIGITS = 16
 """Hex digits of a revision's SHA-256 that a printed citation carries."""
+
+
+def may_stand_in_source_name(character: str) -> bool:
+    """Whether a character may follow the first of a source's name."""
+    return character.isalnum() or character in "_-." or unicodedata.category(character)[0] == "M"
+
+
+def is_source_name(name: str) -> bool:
+    """Whether a source or a collection may have this name."""
+    return name[:1].isalnum() and all(map(may_stand_in_source_name, name))
 
 
 def _print_path(path: bytes) -> str:
@@ -84,14 +95,14 @@ class DocumentName:
         except ValueError:
             colon = ""
             octets = b""
-        if not colon or not octets or not SOURCE_NAME.fullmatch(source):
+        if not colon or not octets or not is_source_name(source):
             raise InputError(
                 f"{printed!r} is not a document name",
                 kind="bad-document-name",
                 subject=printed,
                 expected="source:path, with %XX for each escaped byte",
                 found=printed,
-                remedy="copy the name from `variorum search` or `variorum status`",
+                remedy="copy the name from `variorum plan -v` or `variorum search`",
             )
         return cls(source, octets)
 

@@ -1,14 +1,20 @@
 """Which documents of a generation a search may look at."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from pathspec import GitIgnoreSpec
 
+from variorum.records.arguments import metadata, words
 from variorum.records.errors import InputError
+from variorum.sources.naming import KNOWN
 from variorum.store.manifests import ManifestRow
 from variorum.store.view import View
+
+Wanted = str | int | float | bool
+"""What a metadata value is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,20 @@ class Filter:
 
     path: str | None = None
     content_type: str | None = None
-    where: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Wanted] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: object, content_type: object, where: object) -> "Filter":
+        """The filter that a caller asks for, each part None where it is not given.
+
+        Raises:
+            InputError: a part is not of its type, or empty.
+        """
+        return cls(
+            None if path is None else words("path", path),
+            None if content_type is None else words("content_type", content_type),
+            {} if where is None else metadata("where", where),
+        )
 
     @property
     def passes_all(self) -> bool:
@@ -31,11 +50,12 @@ class Filter:
         """The manifest rows that pass.
 
         Raises:
-            InputError: a pattern that cannot be read, or a metadata key that no document of the
-                generation has.
+            InputError: a pattern that cannot be read, a metadata key that no document of the
+                generation has, or a content type that nothing has or could have.
         """
         rows = view.documents
         self._require_known_keys(rows)
+        self._require_known_type({row.content_type for row in rows.values()})
         spec = _path_spec(self.path) if self.path else None
         return {
             identifier
@@ -46,13 +66,23 @@ class Filter:
         }
 
     def _right_type(self, row: ManifestRow) -> bool:
-        wanted = self.content_type
-        return wanted is None or wanted in (row.content_type, row.content_type.split("/")[-1])
+        return self.content_type is None or _is_of_type(row.content_type, self.content_type)
 
     def _right_fields(self, row: ManifestRow) -> bool:
         fields = row.fields
-        return all(
-            key in fields and _printed(fields[key]) == value for key, value in self.where.items()
+        return all(key in fields and _equal(fields[key], self.where[key]) for key in self.where)
+
+    def _require_known_type(self, present: Collection[str]) -> None:
+        wanted = self.content_type
+        if wanted is None or any(_is_of_type(one, wanted) for one in KNOWN.union(present)):
+            return
+        raise InputError(
+            f"there is no content type {wanted!r}",
+            kind="unknown-content-type",
+            subject=wanted,
+            expected=f"one of: {', '.join(sorted(present or KNOWN))}",
+            found=wanted,
+            remedy="name a content type, such as text/markdown, or its last part, such as markdown",
         )
 
     def _require_known_keys(self, rows: Mapping[int, ManifestRow]) -> None:
@@ -85,5 +115,29 @@ def _path_spec(pattern: str) -> GitIgnoreSpec:
         ) from error
 
 
-def _printed(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _is_of_type(content_type: str, wanted: str) -> bool:
+    return wanted in (content_type, content_type.rsplit("/", maxsplit=1)[-1])
+
+
+def _equal(value: object, wanted: Wanted) -> bool:
+    """Whether a stored value is the wanted one; a string is compared with how a value is written.
+
+    True and false are no numbers, and 1 is 1.0.
+    """
+    if isinstance(wanted, str):
+        return value == wanted if isinstance(value, str) else _is_written(value, wanted)
+    if isinstance(wanted, bool) or isinstance(value, bool):
+        return value is wanted
+    return isinstance(value, int | float) and value == wanted
+
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def _is_written(value: object, text: str) -> bool:
+    """Whether `text` writes a stored number or boolean."""
+    if isinstance(value, bool):
+        return text == str(value).lower()
+    if len(text) > 400 or not _NUMBER.fullmatch(text):
+        return False
+    return value == (float(text) if isinstance(value, float) else Decimal(text))

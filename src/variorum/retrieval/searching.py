@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from variorum.chunking import render
 from variorum.formats import decode
+from variorum.records.arguments import whole, words
 from variorum.records.errors import InputError, UnsupportedError
 from variorum.records.hits import Answer, Hit
 from variorum.records.names import Citation
@@ -33,7 +34,7 @@ def search(
             than the model takes.
         UnsupportedError: the generation was embedded by another model than `embedder`.
     """
-    _require_sound(query, k)
+    require_sound(query, k)
     _require_same_model(view, embedder)
     allowed = None if within.passes_all else within.documents(view)
     hits: Iterable[Hit] = ()
@@ -43,8 +44,15 @@ def search(
     return Answer(view.generation.number, query, asked.effective, tuple(hits))
 
 
-def _require_sound(query: str, k: int) -> None:
-    if not query.strip():
+def require_sound(query: str, k: int) -> None:
+    """Refuse what cannot be searched for.
+
+    Raises:
+        InputError: a query that is no text or blank, or a `k` that is no whole number in range.
+    """
+    if not isinstance(query, str) or query.strip():
+        words("query", query)
+    else:
         raise InputError(
             "the query is blank",
             kind="blank-query",
@@ -52,6 +60,7 @@ def _require_sound(query: str, k: int) -> None:
             found=repr(query),
             remedy='give the query in quotes: variorum search "your question"',
         )
+    whole("k", k)
     if not 1 <= k <= MAX_K:
         raise InputError(
             f"cannot return {k} hits",

@@ -50,7 +50,7 @@ def _bracket(component: str, start: int) -> tuple[str, int]:
     negated = component[first : first + 1] in ("!", "^")
     end = component.find("]", first + negated + 1)
     if end < 0:
-        return r"\[", start + 1
+        raise _bad_glob(component, "a '[' that no ']' closes")
     body = component[first + negated : end]
     escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", body)
     return f"(?!/)[{'^' if negated else ''}{escaped}]", end + 1
@@ -101,7 +101,8 @@ class Globs:
     """A set of glob patterns; a path matches when any of them does.
 
     Raises:
-        InputError: a pattern is empty, absolute, or has a `.` or `..` component.
+        InputError: a pattern is empty, absolute, has a `.` or `..` component, or a `[` that no `]`
+            closes (`[[]` stands for the character).
     """
 
     def __init__(self, patterns: Iterable[str], *, dots: bool = False) -> None:

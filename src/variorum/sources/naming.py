@@ -1,7 +1,7 @@
 """What every source checks or tells the same way: names and content types."""
 
 from variorum.records.errors import InputError
-from variorum.records.names import SOURCE_NAME
+from variorum.records.names import SOURCE_NAME_RULE, is_source_name
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
@@ -44,14 +44,14 @@ def checked_source_name(name: str) -> str:
     """The name itself.
 
     Raises:
-        InputError: it is not a letter or digit, then letters, digits, `_`, `-`, `.`.
+        InputError: it is not a letter or digit, then letters, digits, marks, `_`, `-`, `.`.
     """
-    if not SOURCE_NAME.fullmatch(name):
+    if not is_source_name(name):
         raise InputError(
             f"{name!r} cannot name a source",
             kind="bad-source-name",
             subject=name,
-            expected="a letter or digit, then letters, digits, '_', '-', '.'",
+            expected=SOURCE_NAME_RULE,
             found=name,
             remedy="choose such a name",
         )

@@ -5,26 +5,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, or_, select
+from sqlalchemy import Connection, Select, func, select
 
+from variorum.store.columns import ill_typed
 from variorum.store.schema import (
     chunk,
-    generation,
-    head,
     input_,
     layout,
-    manifest,
+    metadata,
     model,
     recipe,
     revision,
     vector,
 )
+from variorum.store.seals import unsound_rows
+
+Problem = tuple[str, str]
+"""A row, and what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
     """A chunk as stored, with the key of its input."""
 
+    ordinal: int
     start: int
     end: int
     prefix: str
@@ -35,8 +39,10 @@ class StoredChunk:
 class StoredLayout:
     """A layout as stored, with all that its inputs are made from."""
 
+    id: int
     tenant: str
     sha256: str
+    size_bytes: int
     content: bytes
     content_type: str
     model_fingerprint: str
@@ -49,45 +55,22 @@ class Audit:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    def file_problems(self) -> Iterator[str]:
-        """What the engine finds wrong with its own file."""
-        for (problem,) in self.connection.exec_driver_sql("PRAGMA quick_check").all():
+    def file_problems(self) -> Iterator[Problem]:
+        """What the engine finds wrong with its own file: pages, indexes, references."""
+        for (problem,) in self.connection.exec_driver_sql("PRAGMA integrity_check").all():
             if problem != "ok":
-                yield str(problem)
-        for row in self.connection.exec_driver_sql("PRAGMA foreign_key_check").all():
-            yield f"row {row[1]} of {row[0]} points to nothing in {row[2]}"
+                yield "store", str(problem)
+        for table, row, target, _ in self.connection.exec_driver_sql(
+            "PRAGMA foreign_key_check"
+        ).all():
+            yield f"{table} rowid={row}", f"points to nothing in {target}"
 
-    def pointer_problems(self) -> Iterator[tuple[str, str]]:
-        """(subject, problem) of heads and manifest intervals that contradict each other."""
-        newest = (
-            select(generation.c.collection_id, func.max(generation.c.number).label("number"))
-            .group_by(generation.c.collection_id)
-            .subquery()
-        )
-        heads = (
-            select(newest.c.collection_id, newest.c.number, head.c.generation)
-            .select_from(newest.outerjoin(head, head.c.collection_id == newest.c.collection_id))
-            .where(or_(head.c.generation.is_(None), head.c.generation != newest.c.number))
-        )
-        for collection_id, number, pointed in self.connection.execute(heads):
-            yield f"collection {collection_id}", f"head at {pointed}, newest is {number}"
-        backwards = select(manifest.c.id).where(
-            manifest.c.to_generation <= manifest.c.from_generation
-        )
-        for (identifier,) in self.connection.execute(backwards):
-            yield f"manifest {identifier}", "ends before it begins"
-        yield from self._overlaps()
-
-    def _overlaps(self) -> Iterator[tuple[str, str]]:
-        other = manifest.alias("other")
-        overlapping = select(manifest.c.id, other.c.id).where(
-            manifest.c.document_id == other.c.document_id,
-            manifest.c.id < other.c.id,
-            manifest.c.from_generation < func.coalesce(other.c.to_generation, 1 << 60),
-            other.c.from_generation < func.coalesce(manifest.c.to_generation, 1 << 60),
-        )
-        for first, second in self.connection.execute(overlapping):
-            yield f"manifest {first}", f"visible together with {second}, of the same document"
+    def row_problems(self) -> Iterator[Problem]:
+        """Rows that are not as they were written, and columns of the wrong type."""
+        for table in metadata.sorted_tables:
+            for row in unsound_rows(self.connection, table):
+                yield row, "its checksum does not fit"
+            yield from ill_typed(self.connection, table)
 
     def count_layouts(self) -> int:
         """How many layouts there are."""
@@ -100,6 +83,7 @@ class Audit:
                 layout.c.id,
                 revision.c.tenant,
                 revision.c.sha256,
+                revision.c.size_bytes,
                 revision.c.content,
                 layout.c.content_type,
                 recipe.c.settings,
@@ -111,10 +95,13 @@ class Audit:
             )
             .order_by(layout.c.id)
         )
-        for identifier, tenant, sha256, content, content_type, settings in self._stream(query):
+        for row in self._stream(query):
+            identifier, tenant, sha256, size_bytes, content, content_type, settings = row
             yield StoredLayout(
+                id=identifier,
                 tenant=tenant,
                 sha256=sha256,
+                size_bytes=size_bytes,
                 content=_inflate(content),
                 content_type=content_type,
                 model_fingerprint=settings["model"],
@@ -123,13 +110,13 @@ class Audit:
 
     def _chunks(self, layout_id: int) -> tuple[StoredChunk, ...]:
         query = (
-            select(chunk.c.start, chunk.c.end, chunk.c.prefix, input_.c.key)
+            select(chunk.c.ordinal, chunk.c.start, chunk.c.end, chunk.c.prefix, input_.c.key)
             .join(input_, input_.c.id == chunk.c.input_id)
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
         rows = self.connection.execute(query)
-        return tuple(StoredChunk(row[0], row[1], row[2], row[3]) for row in rows)
+        return tuple(StoredChunk(*row) for row in rows)
 
     def inputs_without_vector(self) -> Iterator[int]:
         """Inputs of stored chunks that have no vector."""

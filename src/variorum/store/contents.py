@@ -8,13 +8,27 @@ from sqlalchemy import Connection, select
 
 from variorum.records.errors import DamagedError
 from variorum.store.schema import revision
+from variorum.store.seals import damaged_row, name_of, require_sound, unsound
+
+
+def read_content(connection: Connection, revision_id: int) -> bytes:
+    """The bytes of a revision.
+
+    Raises:
+        DamagedError: they are not what was stored.
+    """
+    query = select(revision.c.content, *unsound(revision)).where(revision.c.id == revision_id)
+    row = connection.execute(query).first()
+    if row is None:
+        raise damaged_row(name_of(revision, (revision_id,)))
+    return inflated(require_sound(row, 1)[0], revision_id)
 
 
 def inflated(packed: bytes, revision_id: int) -> bytes:
     """The bytes of a revision from how they are stored.
 
     Raises:
-        DamagedError: they are not what was stored.
+        DamagedError: they cannot be read.
     """
     try:
         return zlib.decompress(packed)
@@ -53,8 +67,7 @@ class ContentCache:
         held = self.held(revision_id)
         if held is not None:
             return held
-        query = select(revision.c.content).where(revision.c.id == revision_id)
-        content = inflated(connection.execute(query).scalar_one(), revision_id)
+        content = read_content(connection, revision_id)
         with self._lock:
             self._held[revision_id] = content
             self._size += len(content)

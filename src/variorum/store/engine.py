@@ -3,12 +3,13 @@
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -20,34 +21,59 @@ from variorum.records.errors import (
     UnsupportedError,
     VariorumError,
 )
+from variorum.store.file import (
+    BACKUP,
+    FILE_NAME,
+    cannot_open,
+    damaged,
+    gone,
+    identity_of,
+    is_present,
+    not_writable,
+    refuse_network_file_system,
+)
 from variorum.store.schema import metadata
+from variorum.store.seals import crc32, write_json
 
-FORMAT = "0001"
+KNOWN_FORMATS = ("0001", "0002")
+FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 
 BUSY_TIMEOUT_MS = 10_000
-FILE_NAME = "store.sqlite"
-_NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs"})
+_POLL_MS = 200
+_STEPS_BETWEEN_SIGNALS = 200_000
+"""Steps of the engine between two looks at what came in, such as Ctrl-C: some milliseconds."""
 
 
-def open_engine(path: Path) -> Engine:
-    """An engine on the SQLite file at `path`, in WAL mode, durable at every commit.
+def open_engine(path: Path, *, read_only: bool = False, still: bool = False) -> Engine:
+    """An engine on the SQLite file at `path`, which is there: in WAL mode, durable at every commit.
+
+    With `read_only` nothing is written; with `still` besides nothing is locked either, which is
+    right only while nobody writes.
 
     Raises:
         UnsupportedError: the file lies on a network file system, whose locks SQLite cannot trust.
     """
     refuse_network_file_system(path)
-    # Never by text: a path may hold what a URL reads as a query or an escape.
-    url = URL.create("sqlite", database=str(path.absolute()))
+    options = "mode=ro&immutable=1" if still else "mode=ro" if read_only else "mode=rw"
+    # As a quoted URI: a path may hold what SQLite reads as an option or an escape.
+    uri = f"{path.absolute().as_uri()}?{options}"
+
+    def connect() -> sqlite3.Connection:
+        timeout_s = BUSY_TIMEOUT_MS / 1000
+        return sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=timeout_s)
+
     engine = create_engine(
-        url,
+        "sqlite://",
+        creator=connect,
         poolclass=QueuePool,
         pool_size=4,
         max_overflow=60,
+        json_serializer=write_json,
         json_deserializer=_read_json,
-        connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
+        execution_options={"file": (path, identity_of(path))},
     )
-    _configure(engine)
+    _configure(engine, read_only=read_only or still)
     return engine
 
 
@@ -57,6 +83,7 @@ def empty_engine() -> Engine:
         "sqlite://",
         poolclass=StaticPool,
         connect_args={"check_same_thread": False},
+        json_serializer=write_json,
         json_deserializer=_read_json,
     )
     _configure(engine)
@@ -64,38 +91,88 @@ def empty_engine() -> Engine:
     return engine
 
 
+class NotJsonError(Exception):
+    """A stored JSON value cannot be read: which row holds it, its seal says."""
+
+
 @lru_cache(maxsize=4096)
 def _read_json(stored: str) -> Any:
     """A stored JSON value; equal ones are one object, which nobody may change."""
-    return json.loads(stored)
+    try:
+        return json.loads(stored)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise NotJsonError(str(error)) from error
 
 
-def _configure(engine: Engine) -> None:
+def _look_for_signals() -> int:
+    """Runs between the engine's steps, where Python takes up the signals that came in."""
+    return 0
+
+
+def _configure(engine: Engine, *, read_only: bool = False) -> None:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None
+        connection.create_function("crc32", 1, crc32, deterministic=True)
+        connection.set_progress_handler(_look_for_signals, _STEPS_BETWEEN_SIGNALS)
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute("PRAGMA temp_store = FILE")
-        cursor.execute("PRAGMA journal_mode = WAL")
-        cursor.execute("PRAGMA synchronous = FULL")
+        if not read_only:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            cursor.execute("PRAGMA synchronous = FULL")
         cursor.close()
 
     @event.listens_for(engine, "begin")
     def _on_begin(connection: Connection) -> None:
-        connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
+        statement = connection.get_execution_options().get("begin", "BEGIN")
+        if statement == "BEGIN":
+            connection.exec_driver_sql(statement)
+        else:
+            _begin_when_free(connection, statement)
+
+
+def _begin_when_free(connection: Connection, statement: str) -> None:
+    """Take the writer's lock, waiting in short steps: between two, Ctrl-C is heard."""
+    driver: Any = connection.connection.driver_connection
+    give_up = monotonic() + BUSY_TIMEOUT_MS / 1000
+    driver.execute(f"PRAGMA busy_timeout = {min(_POLL_MS, BUSY_TIMEOUT_MS)}")
+    try:
+        while True:
+            try:
+                connection.exec_driver_sql(statement)
+                return
+            except DBAPIError as error:
+                if "locked" not in str(error.orig) or monotonic() >= give_up:
+                    raise
+    finally:
+        with suppress(sqlite3.ProgrammingError):  # An interrupted connection is closed by now.
+            driver.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
 
 @contextmanager
 def write_transaction(connection: Connection) -> Iterator[None]:
-    """One immediate transaction: the writer's lock is taken at once, so it cannot fail half way."""
+    """One immediate transaction: the writer's lock is taken at once, so it cannot fail half way.
+
+    Raises:
+        UnavailableError: the file was taken away meanwhile, so that nobody would see what is
+            written; it is not.
+    """
     previous = connection.get_execution_options().get("begin", "BEGIN")
     connection.execution_options(begin="BEGIN IMMEDIATE")
     try:
         with connection.begin():
             yield
+            _require_same_file(connection)
+        _require_same_file(connection)
     finally:
         connection.execution_options(begin=previous)
+
+
+def _require_same_file(connection: Connection) -> None:
+    path, identity = connection.get_execution_options().get("file", (None, None))
+    if path is not None and identity_of(path) != identity:
+        raise gone(path)
 
 
 @contextmanager
@@ -103,10 +180,17 @@ def meaningful_errors(path: Path) -> Iterator[None]:
     """Turn an engine's errors into ours, about the store at `path`."""
     try:
         yield
-    except VariorumError:
-        raise
     except (DBAPIError, sqlite3.Error) as error:
+        if str(getattr(error, "orig", error)) == "interrupted":
+            raise KeyboardInterrupt from error
         raise _meaning(error, path) from error
+
+
+def means_damage(error: Exception, path: Path) -> bool:
+    """Whether an error of reading says that what is stored is not what was written."""
+    if isinstance(error, DBAPIError | sqlite3.Error):
+        return isinstance(_meaning(error, path), DamagedError)
+    return isinstance(error, NotJsonError | DamagedError)
 
 
 def _meaning(error: Exception, path: Path) -> VariorumError:
@@ -131,24 +215,12 @@ def _meaning(error: Exception, path: Path) -> VariorumError:
             found=text,
             remedy="free some space, then run the command again: finished vectors are kept",
         )
-    if "readonly" in text or "read-only" in text or "unable to open" in text:
-        return UnavailableError(
-            "the store cannot be written",
-            kind="store-not-writable",
-            subject=subject,
-            expected="a folder that this user may write",
-            found=text,
-            remedy="check the folder's permissions, or name another with --store",
-        )
+    if "readonly" in text or "read-only" in text:
+        return not_writable(path, text)
+    if "unable to open" in text:
+        return cannot_open(path, text)
     if "malformed" in text or "not a database" in text or "disk I/O" in text:
-        return DamagedError(
-            "the store's file is damaged",
-            kind="store-damaged",
-            subject=subject,
-            expected="an intact SQLite database",
-            found=text,
-            remedy="restore the file from a backup, or remove it and sync again",
-        )
+        return damaged(path, text)
     return DamagedError(
         "the store answered with an unexpected error",
         kind="store-error",
@@ -158,28 +230,50 @@ def _meaning(error: Exception, path: Path) -> VariorumError:
     )
 
 
-def current_format(engine: Engine) -> str | None:
-    """The format of the store, or None where there is no table yet."""
+def current_format(engine: Engine, path: Path) -> str | None:
+    """The format of the store, or None where there is no table yet.
+
+    Raises:
+        DamagedError: it has tables, and no format that any version wrote.
+    """
     with engine.connect() as connection:
         names = connection.exec_driver_sql(
             "SELECT name FROM sqlite_master WHERE name = 'alembic_version'"
         ).scalar()
         if names is None:
             return None
-        found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-        return None if found is None else str(found)
+        rows = connection.exec_driver_sql("SELECT version_num FROM alembic_version").all()
+    found = ", ".join(str(row[0]) for row in rows)
+    if len(rows) != 1 or (found not in KNOWN_FORMATS and not _is_newer(found)):
+        raise DamagedError(
+            "the store's format is none that any version wrote",
+            kind="store-damaged",
+            subject=f"{path}, alembic_version.version_num",
+            expected=f"one of {', '.join(KNOWN_FORMATS)}",
+            found=found or "none",
+            remedy=BACKUP,
+        )
+    return found
 
 
-def bring_up_to_date(engine: Engine, path: Path) -> None:
+def _is_newer(found: str) -> bool:
+    return len(found) == len(FORMAT) and found.isdecimal() and found > FORMAT
+
+
+def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> None:
     """Create or upgrade the store's tables to `FORMAT`.
 
     Raises:
         UnsupportedError: the store was written by a newer version.
+        UnavailableError: it is older, and may not be written.
+        DamagedError: its format is none that any version wrote.
     """
-    found = current_format(engine)
+    found = current_format(engine, path)
     if found == FORMAT:
         return
     require_known_format(found, path)
+    if read_only:
+        raise not_writable(path, f"a store of format {found} that must be brought to {FORMAT}")
     from alembic import command
     from alembic.config import Config
 
@@ -196,7 +290,7 @@ def require_known_format(found: str | None, path: Path) -> None:
     Raises:
         UnsupportedError: `found` is newer than `FORMAT`.
     """
-    if found is not None and found > FORMAT:
+    if found is not None and _is_newer(found):
         raise UnsupportedError(
             "the store was written by a newer version of Variorum",
             kind="store-newer",
@@ -212,8 +306,9 @@ def require_store(path: Path) -> None:
 
     Raises:
         NotFoundError: no file at `path`.
+        UnavailableError: its folder may not be entered.
     """
-    if not path.is_file():
+    if not is_present(path):
         raise NotFoundError(
             f"there is no store at {path.parent}",
             kind="no-store",
@@ -222,36 +317,3 @@ def require_store(path: Path) -> None:
             found="nothing",
             remedy="run `variorum sync` first, or name the store with --store",
         )
-
-
-def refuse_network_file_system(path: Path) -> None:
-    """Refuse a path whose file system cannot be trusted with locks.
-
-    Raises:
-        UnsupportedError: a network file system holds `path`.
-    """
-    kind = _file_system(path)
-    if kind in _NETWORK_FILE_SYSTEMS:
-        raise UnsupportedError(
-            "the store lies on a network file system, whose locks cannot be trusted",
-            kind="network-file-system",
-            subject=str(path),
-            expected="a local disk",
-            found=kind,
-            remedy="put the store on a local disk with --store",
-        )
-
-
-def _file_system(path: Path) -> str:
-    mounts = Path("/proc/self/mounts")
-    if not mounts.exists():
-        return ""
-    resolved = str(path.absolute())
-    best, kind = "", ""
-    for line in mounts.read_text(errors="replace").splitlines():
-        fields = line.split(" ")
-        where = fields[1].replace("\\040", " ")
-        inside = resolved == where or resolved.startswith(where.rstrip("/") + "/")
-        if inside and len(where) >= len(best):
-            best, kind = where, fields[2]
-    return kind

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, select
 
 from variorum.store.schema import generation, model, recipe
+from variorum.store.seals import require_sound, unsound
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,11 @@ class GenerationRow:
 def generations(
     connection: Connection, collection_id: int, number: int | None = None
 ) -> list[GenerationRow]:
-    """The published generations of a collection, oldest first; only `number` where it is given."""
+    """The published generations of a collection, oldest first; only `number` where it is given.
+
+    Raises:
+        DamagedError: a row is not as it was written.
+    """
     query = (
         select(
             generation.c.number,
@@ -78,6 +83,7 @@ def generations(
             recipe.c.fingerprint,
             recipe.c.settings,
             generation.c.report,
+            *unsound(generation, model, recipe),
         )
         .select_from(
             generation.join(model, model.c.id == generation.c.model_id).join(
@@ -89,4 +95,4 @@ def generations(
     )
     if number is not None:
         query = query.where(generation.c.number == number)
-    return [GenerationRow(*row) for row in connection.execute(query)]
+    return [GenerationRow(*require_sound(row, 3)) for row in connection.execute(query)]

@@ -9,7 +9,7 @@ from datetime import UTC, tzinfo
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, Table, bindparam, func, select, update
 
 from variorum.access.grants import grant_for
 from variorum.access.narrowing import narrowing_of
@@ -18,6 +18,7 @@ from variorum.records.names import DocumentName
 from variorum.store.engine import write_transaction
 from variorum.store.policies import Applied, apply_policy, newest_policy, set_ids, write_grants
 from variorum.store.schema import access_grant, document, manifest
+from variorum.store.seals import resealed
 from variorum.store.staged import staged_document
 
 parsed_policy = lru_cache(maxsize=64)(parse_policy)
@@ -79,17 +80,15 @@ def _write(
     sets = set_ids(connection, (one.readers for _, _, one in read if one.readers is not None))
     for row, of, one in read:
         set_id = None if one.readers is None else sets[one.readers]
-        values = {
-            "reader_set_id": set_id,
-            "effective_from": one.interval.start_us,
-            "effective_until": one.interval.end_us,
-        }
-        connection.execute(_NARROW_ROW, {"wanted": row, **values})
-        connection.execute(_NARROW_DOCUMENT, {"wanted": of, "reader_set_id": set_id})
+        start, end = one.interval.start_us, one.interval.end_us
+        _set(connection, manifest, row, effective_from=start, effective_until=end)
+        _set(connection, manifest, row, reader_set_id=set_id)
+        _set(connection, document, of, reader_set_id=set_id)
 
 
-_NARROW_ROW = update(manifest).where(manifest.c.id == bindparam("wanted"))
-_NARROW_DOCUMENT = update(document).where(document.c.id == bindparam("wanted"))
+def _set(connection: Connection, table: Table, identifier: int, **values: int | None) -> None:
+    update_row = update(table).where(table.c.id == bindparam("wanted"))
+    connection.execute(update_row.values(resealed(table, **values)), {"wanted": identifier})
 
 
 def apply_to_all(
@@ -111,7 +110,7 @@ def _read_dates_anew(connection: Connection, collection_id: int, zone: tzinfo) -
     for identifier, metadata in connection.execute(query).all():
         interval = narrowing_of(metadata["access"], zone).interval
         dates = {"effective_from": interval.start_us, "effective_until": interval.end_us}
-        connection.execute(_NARROW_ROW, {"wanted": identifier, **dates})
+        _set(connection, manifest, identifier, **dates)
 
 
 def unnamed_documents(connection: Connection, collection_id: int | None) -> list[DocumentName]:

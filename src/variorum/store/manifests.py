@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, or_, select
 
 from variorum.records.names import DocumentName
 from variorum.store.schema import document, layout, manifest, revision
+from variorum.store.seals import require_sound, unsound
 
 
 class ManifestRow(NamedTuple):
@@ -65,6 +66,7 @@ def manifest_query(collection_id: int) -> Select[Any]:
             manifest.c.reader_set_id,
             manifest.c.effective_from,
             manifest.c.effective_until,
+            *unsound(manifest, document, layout),
         )
         .select_from(
             manifest.join(document, document.c.id == manifest.c.document_id)
@@ -76,8 +78,13 @@ def manifest_query(collection_id: int) -> Select[Any]:
 
 
 def read_manifest(connection: Connection, query: Select[Any]) -> list[ManifestRow]:
-    """Run a `manifest_query`."""
-    return [
-        ManifestRow(identifier, document_id, DocumentName(source, path), *rest)
-        for identifier, document_id, source, path, *rest in connection.execute(query).all()
-    ]
+    """Run a `manifest_query`.
+
+    Raises:
+        DamagedError: a row is not as it was written.
+    """
+    return [_row(*require_sound(row, 3)) for row in connection.execute(query).all()]
+
+
+def _row(identifier: int, document_id: int, source: str, path: bytes, *rest: Any) -> ManifestRow:
+    return ManifestRow(identifier, document_id, DocumentName(source, path), *rest)

@@ -8,14 +8,14 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from variorum.access.dates import Interval
 from variorum.access.grants import Grant, grant_for, read_sections, stored_sections, tightened
 from variorum.access.policy import Authority, Policy
 from variorum.records.names import DocumentName
-from variorum.store.conflict import insert_ignoring
 from variorum.store.schema import access_grant, document, manifest, policy, reader, reader_set
+from variorum.store.seals import insert_rows, require_sound, resealed, unsound
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,15 @@ def policy_rows(
 ) -> list[PolicyRow]:
     """The log of a collection's policies, oldest first; only `version` where it is given."""
     query = (
-        select(policy.c.version, policy.c.applied_at, policy.c.author, policy.c.text)
+        select(
+            policy.c.version, policy.c.applied_at, policy.c.author, policy.c.text, *unsound(policy)
+        )
         .where(policy.c.collection_id == collection_id)
         .order_by(policy.c.version)
     )
     if version is not None:
         query = query.where(policy.c.version == version)
-    return [PolicyRow(*row) for row in connection.execute(query)]
+    return [PolicyRow(*require_sound(row, 1)) for row in connection.execute(query)]
 
 
 def newest_policy(connection: Connection, collection_id: int) -> PolicyRow | None:
@@ -117,9 +119,8 @@ def apply_policy(
     is_new = last is None or last.text != wanted.text or bool(tally.changed)
     if is_new:
         row = {"version": version, "applied_at": applied_at, "author": author}
-        connection.execute(
-            insert(policy), {**row, "collection_id": collection_id, "text": wanted.text}
-        )
+        full = {**row, "collection_id": collection_id, "text": wanted.text}
+        insert_rows(connection, policy, [full])
         _close(connection, tally.closed, version)
         write_grants(connection, collection_id, version, tally.opened)
     return Applied(
@@ -168,14 +169,12 @@ def _documents(connection: Connection, collection_id: int) -> Iterator[tuple[int
 
 
 def _close(connection: Connection, documents: list[int], version: int) -> None:
+    closing = update(access_grant).where(
+        access_grant.c.document_id == bindparam("closing"), access_grant.c.to_version.is_(None)
+    )
     if documents:
         connection.execute(
-            update(access_grant)
-            .where(
-                access_grant.c.document_id == bindparam("closing"),
-                access_grant.c.to_version.is_(None),
-            )
-            .values(to_version=version),
+            closing.values(resealed(access_grant, to_version=version)),
             [{"closing": identifier} for identifier in documents],
         )
 
@@ -203,7 +202,7 @@ def write_grants(
         for identifier, grant in grants.items()
     ]
     if rows:
-        connection.execute(insert(access_grant), rows)
+        insert_rows(connection, access_grant, rows)
 
 
 def set_ids(connection: Connection, sets: Iterable[frozenset[str]]) -> dict[frozenset[str], int]:
@@ -214,11 +213,11 @@ def set_ids(connection: Connection, sets: Iterable[frozenset[str]]) -> dict[froz
         digest = hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()
         identifier = connection.execute(find, {"wanted": digest}).scalar()
         if identifier is None:
-            connection.execute(insert_ignoring(connection, reader_set), {"digest": digest})
+            insert_rows(connection, reader_set, [{"digest": digest}])
             identifier = connection.execute(find, {"wanted": digest}).scalar_one()
             if names:
                 rows = [{"set_id": identifier, "name": name} for name in sorted(names)]
-                connection.execute(insert_ignoring(connection, reader), rows)
+                insert_rows(connection, reader, rows)
         found[names] = identifier
     return found
 

@@ -8,7 +8,6 @@ from sqlalchemy import (
     Integer,
     bindparam,
     func,
-    insert,
     literal,
     select,
     update,
@@ -18,9 +17,16 @@ from variorum.records.errors import ConflictError
 from variorum.records.layout import Recipe
 from variorum.records.protocols import ModelIdentity
 from variorum.store import schema
-from variorum.store.conflict import insert_ignoring
 from variorum.store.engine import write_transaction
 from variorum.store.granting import grant_new_documents, narrow_opened_rows, newest_document
+from variorum.store.seals import (
+    damaged_row,
+    insert_rows,
+    insert_selected,
+    name_of,
+    resealed,
+    sealed_columns,
+)
 from variorum.store.staged import staged_chunk, staged_document
 from variorum.store.staging import Staging
 
@@ -83,10 +89,8 @@ def advance_head(connection: Connection, publication: Publication) -> int:
     """
     number = (publication.parent or 0) + 1
     if publication.parent is None:
-        changed = connection.execute(
-            insert_ignoring(connection, schema.head),
-            {"collection_id": publication.collection_id, "generation": number},
-        ).rowcount
+        first = {"collection_id": publication.collection_id, "generation": number}
+        changed = insert_rows(connection, schema.head, [first])
     else:
         changed = connection.execute(
             update(schema.head)
@@ -94,7 +98,7 @@ def advance_head(connection: Connection, publication: Publication) -> int:
                 schema.head.c.collection_id == publication.collection_id,
                 schema.head.c.generation == publication.parent,
             )
-            .values(generation=number)
+            .values(resealed(schema.head, generation=number))
         ).rowcount
     if changed != 1:
         raise ConflictError(
@@ -105,37 +109,35 @@ def advance_head(connection: Connection, publication: Publication) -> int:
             found="a newer one",
             remedy="run the command again: it plans from the new state; vectors are kept",
         )
-    connection.execute(
-        insert(schema.generation),
-        {
-            "collection_id": publication.collection_id,
-            "number": number,
-            "parent": publication.parent,
-            "kind": publication.kind,
-            "created_at": publication.created_at,
-            "model_id": publication.model_id,
-            "recipe_id": publication.recipe_id,
-            "report": {**publication.report, "generation": number},
-        },
-    )
+    row = {
+        "collection_id": publication.collection_id,
+        "number": number,
+        "parent": publication.parent,
+        "kind": publication.kind,
+        "created_at": publication.created_at,
+        "model_id": publication.model_id,
+        "recipe_id": publication.recipe_id,
+        "report": {**publication.report, "generation": number},
+    }
+    if insert_rows(connection, schema.generation, [row]) != 1:
+        raise damaged_row(name_of(schema.generation, (publication.collection_id, number)))
     return number
 
 
 def record_sources(connection: Connection, publication: Publication) -> None:
     """Remember the root of every source that was listed, and release it."""
     for name, root in publication.sources.items():
-        key = {"collection_id": publication.collection_id, "name": name}
-        connection.execute(
-            insert_ignoring(connection, schema.source),
-            {**key, "root": root, "held_by_restore": False},
-        )
+        row = {"collection_id": publication.collection_id, "name": name}
+        row |= {"root": root, "held_by_restore": False}
+        if insert_rows(connection, schema.source, [row]):
+            continue
         connection.execute(
             update(schema.source)
             .where(
                 schema.source.c.collection_id == publication.collection_id,
                 schema.source.c.name == name,
             )
-            .values(root=root, held_by_restore=False)
+            .values(resealed(schema.source, root=root, held_by_restore=False))
         )
 
 
@@ -145,7 +147,7 @@ def release_sources(connection: Connection, collection_id: int, names: Sequence[
         connection.execute(
             update(schema.source)
             .where(schema.source.c.collection_id == collection_id, schema.source.c.name.in_(names))
-            .values(held_by_restore=False)
+            .values(resealed(schema.source, held_by_restore=False))
         )
 
 
@@ -156,7 +158,7 @@ def _add_documents(connection: Connection, collection_id: int) -> None:
         staged_document.c.path,
     ).where(staged_document.c.closes.is_(None))
     columns = ["collection_id", "source", "path"]
-    connection.execute(insert_ignoring(connection, schema.document).from_select(columns, rows))
+    insert_selected(connection, schema.document, columns, rows, ignoring=True)
 
 
 def _add_revisions(connection: Connection) -> None:
@@ -168,7 +170,7 @@ def _add_revisions(connection: Connection) -> None:
         staged_document.c.content,
     ).where(staged_document.c.sha256.is_not(None), ~known.exists())
     columns = ["tenant", "sha256", "size_bytes", "content"]
-    connection.execute(insert_ignoring(connection, schema.revision).from_select(columns, rows))
+    insert_selected(connection, schema.revision, columns, rows, ignoring=True)
 
 
 def _add_layouts(connection: Connection, recipe_id: int) -> None:
@@ -187,7 +189,7 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
         .where(brings)
     )
     columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal", "outline"]
-    connection.execute(insert_ignoring(connection, schema.layout).from_select(columns, rows))
+    insert_selected(connection, schema.layout, columns, rows, ignoring=True)
     chunks = (
         select(
             schema.layout.c.id,
@@ -209,7 +211,8 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
         )
         .where(brings, schema.layout.c.recipe_id == recipe_id, schema.layout.c.id > newest)
     )
-    connection.execute(insert(schema.chunk).from_select(list(schema.chunk.c), chunks))
+    columns = [column.name for column in sealed_columns(schema.chunk)]
+    insert_selected(connection, schema.chunk, columns, chunks)
 
 
 def _close_rows(connection: Connection, number: int) -> None:
@@ -217,7 +220,7 @@ def _close_rows(connection: Connection, number: int) -> None:
     connection.execute(
         update(schema.manifest)
         .where(schema.manifest.c.id.in_(closing))
-        .values(to_generation=number)
+        .values(resealed(schema.manifest, to_generation=number))
     )
 
 
@@ -256,7 +259,7 @@ def _open_rows(connection: Connection, publication: Publication, number: int) ->
         "metadata",
         "from_generation",
     ]
-    connection.execute(insert(schema.manifest).from_select(columns, rows))
+    insert_selected(connection, schema.manifest, columns, rows)
 
 
 def register_recipe(
@@ -267,19 +270,15 @@ def register_recipe(
     if -1 not in known:
         return known
     with write_transaction(connection):
-        connection.execute(
-            insert_ignoring(connection, schema.recipe),
-            {"fingerprint": recipe.fingerprint, "settings": asdict(recipe)},
-        )
-        connection.execute(
-            insert_ignoring(connection, schema.model),
-            {
-                "fingerprint": identity.fingerprint,
-                "name": identity.name,
-                "spec": spec,
-                "dimensions": identity.dimensions,
-            },
-        )
+        settings = {"fingerprint": recipe.fingerprint, "settings": asdict(recipe)}
+        insert_rows(connection, schema.recipe, [settings])
+        model = {
+            "fingerprint": identity.fingerprint,
+            "name": identity.name,
+            "spec": spec,
+            "dimensions": identity.dimensions,
+        }
+        insert_rows(connection, schema.model, [model])
     return find_recipe(connection, recipe.fingerprint, identity.fingerprint)
 
 
@@ -301,9 +300,7 @@ def register_collection(connection: Connection, tenant: str, name: str) -> int:
     if known is not None:
         return known
     with write_transaction(connection):
-        connection.execute(
-            insert_ignoring(connection, schema.collection), {"tenant": tenant, "name": name}
-        )
+        insert_rows(connection, schema.collection, [{"tenant": tenant, "name": name}])
     found = find_collection(connection, tenant, name)
     assert found is not None
     return found

@@ -1,11 +1,13 @@
 """Who searched and opened what: an append-only log, kept where a collection is configured so."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from variorum.store.engine import write_transaction
 from variorum.store.schema import audit
+from variorum.store.seals import insert_rows, require_sound, unsound
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,16 @@ class AuditEntry:
 def record_reading(connection: Connection, collection_id: int, entry: AuditEntry) -> None:
     """Append a reading, in a transaction of its own."""
     with write_transaction(connection):
-        connection.execute(insert(audit), {"collection_id": collection_id, **entry.as_fields()})
+        insert_rows(connection, audit, [{"collection_id": collection_id, **entry.as_fields()}])
 
 
 def readings(connection: Connection, collection_id: int) -> list[AuditEntry]:
     """Every logged reading, oldest first."""
-    names = [column for column in audit.c if column.name not in ("id", "collection_id")]
-    query = select(*names).where(audit.c.collection_id == collection_id).order_by(audit.c.id)
-    rows = (row._asdict() for row in connection.execute(query))
-    return [AuditEntry(**{**row, "citations": tuple(row["citations"])}) for row in rows]
+    columns = [audit.c[one.name] for one in fields(AuditEntry)]
+    query = select(*columns, *unsound(audit)).where(audit.c.collection_id == collection_id)
+    rows = connection.execute(query.order_by(audit.c.id))
+    return [_entry(*require_sound(row, 1)) for row in rows]
+
+
+def _entry(*values: Any) -> AuditEntry:
+    return AuditEntry(*[*values[:-1], tuple(values[-1])])

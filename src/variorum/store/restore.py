@@ -1,11 +1,12 @@
 """Publishing an old state as a new generation."""
 
-from sqlalchemy import Connection, Integer, bindparam, insert, select, update
+from sqlalchemy import Connection, Integer, bindparam, select, update
 
 from variorum.store import schema
 from variorum.store.engine import write_transaction
 from variorum.store.manifests import visible_at
 from variorum.store.publish import Publication, advance_head
+from variorum.store.seals import insert_selected, resealed
 
 
 def restore(connection: Connection, publication: Publication, wanted: int) -> int:
@@ -40,7 +41,7 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
                 rows.c.to_generation.is_(None),
                 ~same,
             )
-            .values(to_generation=number)
+            .values(resealed(rows, to_generation=number))
         )
         still_open = (
             select(old.c.id)
@@ -77,10 +78,10 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             "effective_from",
             "effective_until",
         ]
-        connection.execute(insert(rows).from_select(columns, back))
+        insert_selected(connection, rows, columns, back)
         connection.execute(
             update(schema.source)
             .where(schema.source.c.collection_id == publication.collection_id)
-            .values(held_by_restore=True)
+            .values(resealed(schema.source, held_by_restore=True))
         )
     return number

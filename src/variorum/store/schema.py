@@ -2,7 +2,7 @@
 
 Rows of `manifest` carry the generations they are visible in; the rows of a layout, an input and a
 vector never change once written (invariants 3, 5 and 11). Vectors stand in a table of their own, so
-that closing a manifest row never rewrites one.
+that closing a manifest row never rewrites one. Every row carries a seal (see `seals`).
 """
 
 from sqlalchemy import (
@@ -22,12 +22,19 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
+
+def _seal() -> Column[int]:
+    """A checksum over the row's other columns."""
+    return Column("seal", Integer, nullable=False, server_default="0")
+
+
 collection = Table(
     "collection",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("tenant", String, nullable=False),
     Column("name", String, nullable=False),
+    _seal(),
     UniqueConstraint("tenant", "name"),
 )
 
@@ -36,6 +43,7 @@ head = Table(
     metadata,
     Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
     Column("generation", Integer, nullable=False),
+    _seal(),
 )
 
 model = Table(
@@ -46,6 +54,7 @@ model = Table(
     Column("name", String, nullable=False),
     Column("spec", String, nullable=False),
     Column("dimensions", Integer, nullable=False),
+    _seal(),
 )
 
 recipe = Table(
@@ -54,6 +63,7 @@ recipe = Table(
     Column("id", Integer, primary_key=True),
     Column("fingerprint", String, nullable=False, unique=True),
     Column("settings", JSON, nullable=False),
+    _seal(),
 )
 
 generation = Table(
@@ -67,6 +77,7 @@ generation = Table(
     Column("model_id", Integer, ForeignKey("model.id"), nullable=False),
     Column("recipe_id", Integer, ForeignKey("recipe.id"), nullable=False),
     Column("report", JSON, nullable=False),
+    _seal(),
 )
 
 source = Table(
@@ -76,6 +87,7 @@ source = Table(
     Column("name", String, primary_key=True),
     Column("root", String, nullable=False),
     Column("held_by_restore", Boolean, nullable=False, default=False),
+    _seal(),
 )
 
 document = Table(
@@ -87,6 +99,7 @@ document = Table(
     Column("path", LargeBinary, nullable=False),
     # Whom the revision last synced narrows the document to; a restore leaves it alone.
     Column("reader_set_id", Integer, ForeignKey("reader_set.id")),
+    _seal(),
     UniqueConstraint("collection_id", "source", "path"),
 )
 
@@ -98,6 +111,7 @@ revision = Table(
     Column("sha256", String, nullable=False),
     Column("size_bytes", Integer, nullable=False),
     Column("content", LargeBinary, nullable=False),
+    _seal(),
     UniqueConstraint("tenant", "sha256"),
 )
 
@@ -113,6 +127,7 @@ layout = Table(
     Column("ordinal", Integer, nullable=False),
     # (start, end, heading path) of each run of blocks under one path: where sections lie.
     Column("outline", JSON, nullable=False),
+    _seal(),
     UniqueConstraint("revision_id", "recipe_id", "content_type", "parser", "ordinal"),
 )
 
@@ -123,6 +138,7 @@ input_ = Table(
     Column("key", LargeBinary, nullable=False, unique=True),
     Column("model_id", Integer, ForeignKey("model.id"), nullable=False),
     Column("tokens", Integer, nullable=False),
+    _seal(),
 )
 
 vector = Table(
@@ -130,6 +146,7 @@ vector = Table(
     metadata,
     Column("input_id", Integer, ForeignKey("input.id"), primary_key=True),
     Column("data", LargeBinary, nullable=False),
+    _seal(),
 )
 
 chunk = Table(
@@ -142,6 +159,7 @@ chunk = Table(
     Column("heading_path", JSON, nullable=False),
     Column("prefix", String, nullable=False),
     Column("input_id", Integer, ForeignKey("input.id"), nullable=False),
+    _seal(),
     Index("chunk_input", "input_id"),
 )
 
@@ -160,6 +178,7 @@ manifest = Table(
     Column("reader_set_id", Integer, ForeignKey("reader_set.id")),
     Column("effective_from", BigInteger),
     Column("effective_until", BigInteger),
+    _seal(),
     Index("manifest_visible", "collection_id", "to_generation"),
     Index("manifest_document", "document_id", "from_generation"),
     Index("manifest_layout", "layout_id"),
@@ -181,6 +200,7 @@ reader_set = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("digest", String, nullable=False, unique=True),
+    _seal(),
 )
 
 reader = Table(
@@ -188,6 +208,7 @@ reader = Table(
     metadata,
     Column("set_id", Integer, ForeignKey("reader_set.id"), primary_key=True),
     Column("name", String, primary_key=True),
+    _seal(),
     Index("reader_name", "name", "set_id"),
 )
 
@@ -200,6 +221,7 @@ policy = Table(
     Column("applied_at", String, nullable=False),
     Column("author", String, nullable=False),
     Column("text", String, nullable=False),
+    _seal(),
 )
 
 # What each policy came to for each document, over the versions in which it held. Dates in
@@ -221,6 +243,7 @@ access_grant = Table(
     Column("section_count", Integer, nullable=False),
     Column("sections", JSON, nullable=False),
     Column("rules", JSON, nullable=False),
+    _seal(),
     Index("access_grant_readers", "collection_id", "to_version", "reader_set_id"),
     Index("access_grant_document", "document_id", "from_version"),
 )
@@ -239,4 +262,5 @@ audit = Table(
     Column("effective", String, nullable=False),
     Column("query", String),
     Column("citations", JSON, nullable=False),
+    _seal(),
 )

@@ -18,6 +18,7 @@ from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.contents import ContentCache
 from variorum.store.generations import GenerationRow
+from variorum.store.heads import missing_generation
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
 from variorum.store.schema import (
     access_grant,
@@ -29,6 +30,7 @@ from variorum.store.schema import (
     manifest,
     revision,
 )
+from variorum.store.seals import damaged_row, is_sound, name_of, require_sound, unsound
 from variorum.store.vectors import VectorCache, VectorRows
 
 
@@ -88,7 +90,17 @@ class Snapshot:
     def places(self) -> Places:
         """Every chunk of the generation that its own model embedded (invariant 4)."""
         query = (
-            select(chunk.c.input_id, manifest.c.id, chunk.c.ordinal, chunk.c.start, chunk.c.end)
+            select(
+                chunk.c.input_id,
+                manifest.c.id,
+                chunk.c.ordinal,
+                chunk.c.start,
+                chunk.c.end,
+                chunk.c.layout_id,
+                input_.c.model_id == self.generation.model_id,
+                is_sound(chunk),
+                is_sound(input_),
+            )
             .select_from(
                 manifest.join(chunk, chunk.c.layout_id == manifest.c.layout_id).join(
                     input_, input_.c.id == chunk.c.input_id
@@ -97,12 +109,13 @@ class Snapshot:
             .where(
                 manifest.c.collection_id == self.collection_id,
                 visible_at(self.generation.number),
-                input_.c.model_id == self.generation.model_id,
             )
         )
         with self._connect() as connection, connection.begin():
             rows = connection.execute(query)
-            table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 5)
+            table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 9)
+        _require_sound_places(table)
+        table = table[table[:, 6] == 1, :5]
         order = np.lexsort((table[:, 2], table[:, 1]))
         return Places(*np.ascontiguousarray(table[order].T))
 
@@ -127,18 +140,21 @@ class Snapshot:
         """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
         places = [{"layout": layout_id, "place": ordinal} for layout_id, ordinal in chunks]
         with self._connect() as connection, connection.begin():
-            return [
-                tuple(connection.execute(_HEADING_PATH, place).scalar_one()) for place in places
-            ]
+            rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
+        return [tuple(require_sound(row, 1)[0]) for row in rows]
 
     @cached_property
     def document_ids(self) -> dict[DocumentName, int]:
-        """Every document that the collection ever held. Linear in them."""
-        query = select(document.c.id, document.c.source, document.c.path).where(
+        """Every document that the collection ever held. Linear in them.
+
+        Raises:
+            DamagedError: a name is not as it was written.
+        """
+        query = select(document.c.id, document.c.source, document.c.path, *unsound(document)).where(
             document.c.collection_id == self.collection_id
         )
         with self._connect() as connection, connection.begin():
-            rows = connection.execute(query).all()
+            rows = [require_sound(row, 1) for row in connection.execute(query)]
         return {DocumentName(source, path): identifier for identifier, source, path in rows}
 
     def narrowed_to(self, document_id: int) -> int | None:
@@ -193,12 +209,13 @@ class Snapshot:
     def chunks_of(self, layout_id: int) -> list[tuple[int, int, tuple[str, ...]]]:
         """(start, end, heading path) of every chunk of a layout, in order."""
         query = (
-            select(chunk.c.start, chunk.c.end, chunk.c.heading_path)
+            select(chunk.c.start, chunk.c.end, chunk.c.heading_path, *unsound(chunk))
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
         with self._connect() as connection, connection.begin():
-            return [(row[0], row[1], tuple(row[2])) for row in connection.execute(query)]
+            rows = [require_sound(row, 1) for row in connection.execute(query)]
+        return [(row[0], row[1], tuple(row[2])) for row in rows]
 
     def earlier_revisions(
         self, row: ManifestRow, passes: Callable[[int, int | None], bool]
@@ -222,7 +239,11 @@ class Snapshot:
             generation.c.number <= self.generation.number,
         )
         with self._connect() as connection, connection.begin():
-            return {row.number: row.created_at for row in connection.execute(query)}
+            found = {row.number: row.created_at for row in connection.execute(query)}
+        for number in range(1, self.generation.number + 1):
+            if number not in found:
+                raise missing_generation(self.collection_id, number)
+        return found
 
     def revisions_of(self, document_id: int, sha256_head: str) -> list[ManifestRow]:
         """What every kept generation holds of a document under a revision, newest first."""
@@ -237,9 +258,32 @@ class Snapshot:
         with self._connect() as connection, connection.begin():
             return read_manifest(connection, query)
 
+    def require_sound_revisions(self, document_id: int) -> None:
+        """Refuse a document of which something is not as it was written: what was not found may be.
+
+        Raises:
+            DamagedError: a row of its history or of its revisions is damaged.
+        """
+        query = (
+            select(*unsound(manifest, revision))
+            .join(revision, revision.c.id == manifest.c.revision_id)
+            .where(manifest.c.document_id == document_id)
+        )
+        with self._connect() as connection, connection.begin():
+            for row in connection.execute(query):
+                require_sound(row, 2)
+
+
+def _require_sound_places(table: NDArray[np.int64]) -> None:
+    """Refuse chunks and inputs that are not as they were written: int64[n, 9] of `places`."""
+    for row in table[table[:, 7] == 0][:1]:
+        raise damaged_row(name_of(chunk, (row[5], row[2])))
+    for row in table[table[:, 8] == 0][:1]:
+        raise damaged_row(name_of(input_, (row[0],)))
+
 
 # Built once: a hit asks several times, and building costs as much as running.
-_HEADING_PATH = select(chunk.c.heading_path).where(
+_HEADING_PATH = select(chunk.c.heading_path, *unsound(chunk)).where(
     chunk.c.layout_id == bindparam("layout"), chunk.c.ordinal == bindparam("place")
 )
 _PUBLISHED = select(

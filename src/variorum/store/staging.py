@@ -24,10 +24,11 @@ from sqlalchemy import (
 from variorum.records.layout import Chunk
 from variorum.records.names import DocumentName
 from variorum.store.conflict import insert_ignoring
-from variorum.store.contents import inflated
+from variorum.store.contents import read_content
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest
 from variorum.store.schema import chunk, input_, layout, manifest, vector
 from variorum.store.schema import revision as revision_table
+from variorum.store.seals import require_sound, unsound
 from variorum.store.staged import staged_chunk, staged_document, staged_input, temporary
 
 # Built once: they run for every document of a plan, and building costs more than running.
@@ -215,9 +216,8 @@ class Staging:
 
     def content(self, revision_id: int) -> bytes:
         """The stored bytes of a revision."""
-        query = select(revision_table.c.content).where(revision_table.c.id == revision_id)
         with self.connection.begin():
-            return inflated(self.connection.execute(query).scalar_one(), revision_id)
+            return read_content(self.connection, revision_id)
 
     def chunks(self, layout_id: int) -> tuple[Chunk, ...]:
         """Every chunk of a stored layout, in order."""
@@ -228,16 +228,17 @@ class Staging:
                 input_.c.tokens,
                 chunk.c.heading_path,
                 chunk.c.prefix,
+                *unsound(chunk, input_),
             )
             .join(input_, input_.c.id == chunk.c.input_id)
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
         with self.connection.begin():
-            rows = self.connection.execute(query).all()
+            rows = [require_sound(row, 2) for row in self.connection.execute(query)]
         return tuple(
-            Chunk(row.start, row.end, row.tokens, tuple(row.heading_path), row.prefix)
-            for row in rows
+            Chunk(start, end, tokens, tuple(path), prefix)
+            for start, end, tokens, path, prefix in rows
         )
 
     def actions(self) -> dict[str, int]:

@@ -4,50 +4,40 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
-from sqlalchemy import Connection, Engine, bindparam, event, func, select
+from sqlalchemy import Connection, Engine, event, select
 
-from variorum.records.errors import ConflictError, NotFoundError, UnavailableError
+from variorum.records.errors import ConflictError, DamagedError, NotFoundError
 from variorum.store import schema
 from variorum.store.contents import ContentCache
+from variorum.store.creating import create_store, make_folder
+from variorum.store.damage import file_damage, first_damage
 from variorum.store.engine import (
-    FILE_NAME,
+    NotJsonError,
     bring_up_to_date,
     current_format,
     empty_engine,
     meaningful_errors,
     open_engine,
-    require_known_format,
     require_store,
 )
+from variorum.store.file import (
+    FILE_NAME,
+    Stillness,
+    changed_meanwhile,
+    damaged,
+    is_present,
+    is_writable,
+    log_bytes,
+    not_writable,
+    require_whole,
+    stillness_of,
+)
 from variorum.store.generations import GenerationRow, generations
+from variorum.store.heads import State, missing_generation, state_of
+from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
 from variorum.store.vectors import VectorCache
-
-_POLICY_VERSION = (
-    select(func.coalesce(func.max(schema.policy.c.version), 0))
-    .where(schema.policy.c.collection_id == schema.collection.c.id)
-    .scalar_subquery()
-)
-_HEAD = (
-    select(schema.collection.c.id, schema.head.c.generation, _POLICY_VERSION.label("policy"))
-    .outerjoin(schema.head, schema.head.c.collection_id == schema.collection.c.id)
-    .where(
-        schema.collection.c.tenant == bindparam("tenant"),
-        schema.collection.c.name == bindparam("name"),
-    )
-)
-
-
-class State(NamedTuple):
-    """Where a collection stands: its id and newest generation (None before there is one), and the
-    version of the policy in force (0 before there is one).
-    """
-
-    collection_id: int | None
-    generation: int | None
-    policy_version: int
 
 
 class Store:
@@ -62,6 +52,8 @@ class Store:
         self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._exists = False
+        self._read_only = False
+        self._still: Stillness | None = None
         self._contents = ContentCache()
         self._vectors: dict[int, VectorCache] = {}
         self._snapshots: dict[tuple[int, int], Snapshot] = {}
@@ -69,53 +61,63 @@ class Store:
     @property
     def exists(self) -> bool:
         """Whether there is a file to read."""
-        return self._exists or self.path.is_file()
+        return self._exists or is_present(self.path)
 
     def engine(self, *, create: bool = False) -> Engine:
-        """The engine; with `create` its file is made and brought to the newest format.
+        """The engine; with `create` its file is made where there is none, and may be written.
 
         Raises:
             UnsupportedError: the store is of a newer format, or lies on a network file system.
-            UnavailableError: its folder cannot be made.
+            UnavailableError: its folder cannot be made, or it may not be read or, with `create`,
+                written.
+            DamagedError: the file is not what was written.
         """
         with self._lock:
-            wanted = create or self.path.is_file()
-            if self._engine is not None and (self._exists or not wanted):
-                return self._engine
-            if wanted:
-                self._make_folder()
-                self._engine = self._open()
-                self._exists = True
-            else:
-                self._engine = empty_engine()
+            wanted = create or is_present(self.path)
+            if self._engine is None or (wanted and not self._exists) or self._has_moved_on():
+                self._release()
+                self._engine = self._open(create=create) if wanted else empty_engine()
+                self._exists = wanted
+            if create and self._read_only:
+                raise not_writable(self.path, "a store that this user may only read")
             return self._engine
 
-    def _make_folder(self) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UnavailableError(
-                "the store's folder cannot be made",
-                kind="store-not-writable",
-                subject=str(self.folder),
-                expected="a folder that this user may write",
-                found=error.strerror or str(error),
-                remedy="check the permissions, or name another folder with --store",
-            ) from error
+    def _has_moved_on(self) -> bool:
+        """Whether somebody wrote to a file that is read without a lock."""
+        return self._still is not None and stillness_of(self.path) != self._still
 
-    def _open(self) -> Engine:
+    def _open(self, *, create: bool) -> Engine:
         with meaningful_errors(self.path):
-            engine = open_engine(self.path)
-            require_known_format(current_format(engine), self.path)
-            bring_up_to_date(engine, self.path)
+            if create and not is_present(self.path):
+                make_folder(self.folder)
+                create_store(self.path)
+            require_whole(self.path)
+            self._read_only = not is_writable(self.path)
+            # Without a log, and without the right to make one, nothing can be locked.
+            is_still = self._read_only and not log_bytes(self.path)
+            self._still = stillness_of(self.path) if is_still else None
+            engine = open_engine(self.path, read_only=self._read_only, still=is_still)
+            if current_format(engine, self.path) is None:
+                raise damaged(self.path, "a database without a table of ours")
+            bring_up_to_date(engine, self.path, read_only=self._read_only)
             return engine
 
     @contextmanager
     def connection(self, *, create: bool = False) -> Iterator[Connection]:
         """A connection, with the engine's errors turned into ours."""
         engine = self.engine(create=create)
+        still = self._still
         with meaningful_errors(self.path), engine.connect() as connection:
-            yield connection
+            try:
+                yield connection
+            except NotJsonError as error:
+                raise self._located(connection, error) from error
+        if still is not None and stillness_of(self.path) != still:
+            raise changed_meanwhile(self.path)
+
+    def _located(self, connection: Connection, error: Exception) -> DamagedError:
+        connection.rollback()
+        return first_damage(connection) or damaged(self.path, str(error))
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -132,26 +134,42 @@ class Store:
         require_store(self.path)
 
     def head(self, tenant: str, name: str) -> tuple[int | None, int | None]:
-        """(collection id, newest generation), each None where there is none yet."""
+        """(collection id, newest generation), each None where there is none yet.
+
+        Raises:
+            DamagedError: the collection's head does not stand at its newest generation.
+        """
         found = self.state(tenant, name)
         return found.collection_id, found.generation
 
     def state(self, tenant: str, name: str) -> State:
-        """What a collection stands at now."""
+        """Where a collection stands now.
+
+        Raises:
+            DamagedError: the collection's head does not stand at its newest generation.
+        """
         with self.connection() as connection, connection.begin():
-            found = connection.execute(_HEAD, {"tenant": tenant, "name": name}).first()
-        return State(None, None, 0) if found is None else State(*found)
+            return state_of(connection, tenant, name)
 
     def generations(self, collection_id: int) -> list[GenerationRow]:
-        """Every published generation, oldest first."""
+        """Every published generation, oldest first.
+
+        Raises:
+            DamagedError: one is missing, or not as it was written.
+        """
         with self.connection() as connection, connection.begin():
-            return generations(connection, collection_id)
+            rows = generations(connection, collection_id)
+        for number, row in enumerate(rows, start=1):
+            if row.number != number:
+                raise missing_generation(collection_id, number)
+        return rows
 
     def snapshot(self, tenant: str, name: str, as_of: int | None = None) -> Snapshot:
         """Pin a generation, the newest by default.
 
         Raises:
             NotFoundError: the collection was never published, or not that generation.
+            DamagedError: that generation is missing, or not as it was written.
         """
         collection_id, newest = self.head(tenant, name)
         if collection_id is None or newest is None:
@@ -170,7 +188,9 @@ class Store:
 
     def _pin(self, collection_id: int, name: str, number: int, newest: int) -> Snapshot:
         with self.connection() as connection, connection.begin():
-            rows = generations(connection, collection_id, number)
+            rows = generations(connection, collection_id, number) if 1 <= number <= newest else []
+        if not rows and 1 <= number <= newest:
+            raise missing_generation(collection_id, number)
         if not rows:
             raise NotFoundError(
                 f"collection {name!r} has no generation {number}",
@@ -193,14 +213,24 @@ class Store:
         query = select(
             schema.source.c.name, schema.source.c.root, schema.source.c.held_by_restore
         ).where(schema.source.c.collection_id == collection_id)
+        query = query.add_columns(*unsound(schema.source))
         with self.connection() as connection, connection.begin():
-            return {name: (root, held) for name, root, held in connection.execute(query)}
+            rows = [require_sound(row, 1) for row in connection.execute(query)]
+        return {name: (root, held) for name, root, held in rows}
 
     def recipe_id(self, fingerprint: str) -> int:
         """The id of a registered recipe."""
         query = select(schema.recipe.c.id).where(schema.recipe.c.fingerprint == fingerprint)
         with self.connection() as connection, connection.begin():
             return int(connection.execute(query).scalar_one())
+
+    def damage(self) -> DamagedError | None:
+        """The first thing that is not as it was written, if there is one. Linear in the store."""
+        try:
+            with self.connection() as connection:
+                return file_damage(connection, self.path) or first_damage(connection)
+        except DamagedError as error:
+            return error
 
     def size_bytes(self) -> int:
         """Bytes on disk, write-ahead log included."""
@@ -209,13 +239,16 @@ class Store:
     def close(self) -> None:
         """Release every connection, and forget what was read: another store may stand here next."""
         with self._lock:
-            if self._engine is not None:
-                self._engine.dispose()
-                self._engine = None
-                self._exists = False
-            self._contents = ContentCache()
-            self._vectors.clear()
-            self._snapshots.clear()
+            self._release()
+
+    def _release(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
+        self._engine, self._exists = None, False
+        self._read_only, self._still = False, None
+        self._contents = ContentCache()
+        self._vectors.clear()
+        self._snapshots.clear()
 
 
 @contextmanager

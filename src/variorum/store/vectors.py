@@ -11,11 +11,15 @@ from sqlalchemy import Connection, bindparam, select
 
 from variorum.records.errors import DamagedError
 from variorum.records.protocols import Vectors
-from variorum.store.conflict import insert_ignoring
 from variorum.store.engine import write_transaction
 from variorum.store.schema import input_, vector
+from variorum.store.seals import damaged_row, insert_rows, name_of, seal_of
 
 Precision = Literal["float32", "float16"]
+
+_OWNERS = select(input_.c.id, input_.c.key).where(
+    input_.c.key.in_(bindparam("keys", expanding=True))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +36,14 @@ def record_vectors(
 ) -> None:
     """Keep finished vectors in one short transaction (invariant 6); ones already there stay."""
     with write_transaction(connection):
-        connection.execute(
-            insert_ignoring(connection, input_),
-            [{"key": new.key, "model_id": model_id, "tokens": new.tokens} for new in vectors],
-        )
-        owner = select(input_.c.id).where(input_.c.key == bindparam("key")).scalar_subquery()
-        connection.execute(
-            insert_ignoring(connection, vector).values(input_id=owner, data=bindparam("data")),
-            [{"key": new.key, "data": pack(new.values, precision)} for new in vectors],
-        )
+        inputs = [{"key": new.key, "model_id": model_id, "tokens": new.tokens} for new in vectors]
+        insert_rows(connection, input_, inputs)
+        found = connection.execute(_OWNERS, {"keys": [new.key for new in vectors]})
+        owner = {key: identifier for identifier, key in found}
+        rows = [
+            {"input_id": owner[new.key], "data": pack(new.values, precision)} for new in vectors
+        ]
+        insert_rows(connection, vector, rows)
 
 
 def find_vectors(
@@ -48,15 +51,15 @@ def find_vectors(
 ) -> dict[bytes, NDArray[np.float32]]:
     """The stored vectors of those inputs that have one, by key."""
     query = (
-        select(vector.c.data)
+        select(vector.c.input_id, vector.c.data, vector.c.seal)
         .join(input_, input_.c.id == vector.c.input_id)
         .where(input_.c.key == bindparam("key"))
     )
     found: dict[bytes, NDArray[np.float32]] = {}
     for key in set(keys):
-        data = connection.execute(query, {"key": key}).scalar()
-        if data is not None:
-            found[key] = unpack(data, dimensions)
+        row = connection.execute(query, {"key": key}).first()
+        if row is not None:
+            found[key] = unpack(_whole(*row), dimensions)
     return found
 
 
@@ -113,7 +116,7 @@ class VectorCache:
         """Where the vector of each input stands; loads those not yet here.
 
         Raises:
-            DamagedError: an input has no vector.
+            DamagedError: an input has no vector, or one that is not as it was written.
         """
         with self._lock:
             missing = np.setdiff1d(input_ids, self._ids)
@@ -154,10 +157,17 @@ def _read(
     """(place in `input_ids`, vector) of each that is there. `input_ids` are sorted."""
     places = {identifier: place for place, identifier in enumerate(input_ids.tolist())}
     query = (
-        select(vector.c.input_id, vector.c.data)
+        select(vector.c.input_id, vector.c.data, vector.c.seal)
         .where(vector.c.input_id.between(int(input_ids[0]), int(input_ids[-1])))
         .order_by(vector.c.input_id)
     )
-    for identifier, data in connection.execute(query):
+    for identifier, data, seal in connection.execute(query):
         if identifier in places:
-            yield places[identifier], unpack(data, dimensions)
+            yield places[identifier], unpack(_whole(identifier, data, seal), dimensions)
+
+
+def _whole(input_id: int, data: bytes, seal: int) -> bytes:
+    """The bytes of a vector's row, where they are those that were written."""
+    if seal_of(vector, {"input_id": input_id, "data": data}) != seal:
+        raise damaged_row(name_of(vector, (input_id,)))
+    return data

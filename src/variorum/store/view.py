@@ -134,12 +134,14 @@ class View:
 
         Raises:
             NotFoundError: no such document, no such revision of it, or it does not pass.
+            DamagedError: the document passes, and its history is not as it was written.
         """
         identifier = self._snapshot.document_ids.get(citation.document)
         if identifier is not None and self.decision.passes_document(identifier):
             for row in self._snapshot.revisions_of(identifier, citation.revision):
                 if self.decision.passes_row(row) and self._range_passes(row, citation):
                     return row
+            self._snapshot.require_sound_revisions(identifier)
         raise NotFoundError(
             "no such revision of that document in the index",
             kind="no-such-citation",

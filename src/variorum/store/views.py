@@ -12,9 +12,10 @@ from variorum.access.filter import AccessFilter, compile_filter
 from variorum.access.policy import Policy
 from variorum.access.principals import Principal, local_owner
 from variorum.store.granting import parsed_policy
+from variorum.store.heads import State
 from variorum.store.policies import policy_rows
 from variorum.store.snapshot import Snapshot
-from variorum.store.store import State, Store
+from variorum.store.store import Store
 from variorum.store.view import View
 from variorum.store.visibility import boundaries, decide
 

@@ -110,10 +110,12 @@ def _release(plan: Plan) -> None:
 
 def _require_budget(plan: Plan) -> None:
     limit = plan.target.consent.max_tokens
-    needed = plan.report.tokens.embed
+    windows = plan.report.windows.tokens
+    needed = plan.report.tokens.embed + windows
     if limit is not None and needed > limit:
+        spent = f"{windows:,} of them went into finding the chunks" if windows else "none was spent"
         raise ConflictError(
-            f"this sync would embed {needed:,} tokens, more than allowed; nothing was spent",
+            f"this sync would embed {needed:,} tokens, more than allowed; {spent}",
             kind="over-budget",
             subject=plan.target.collection,
             expected=f"at most {limit:,} tokens",

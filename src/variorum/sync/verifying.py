@@ -12,6 +12,8 @@ from variorum.records.layout import input_key
 from variorum.records.protocols import Progress
 from variorum.records.text import Revision, Text
 from variorum.store.audit import Audit, StoredChunk, StoredLayout
+from variorum.store.chain import chain_problems
+from variorum.store.engine import means_damage
 from variorum.store.store import Store
 from variorum.store.vectors import unpack
 
@@ -32,14 +34,36 @@ class Finding:
 
 
 def verify(store: Store, progress: Progress) -> list[Finding]:
-    """Every finding about the store; linear in it. Reads only."""
+    """Every finding about the store; linear in it. Reads only.
+
+    Raises:
+        DamagedError: the file cannot be opened at all.
+        BusyError: another process keeps it from being read.
+    """
+    findings: list[Finding] = []
     with store.connection() as connection:
         audit = Audit(connection)
-        findings = [Finding("file", "store", problem) for problem in audit.file_problems()]
-        findings += [Finding("pointer", *problem) for problem in audit.pointer_problems()]
-        findings += _layout_findings(audit, progress)
-        findings += _vector_findings(audit, progress)
+        checks: list[tuple[str, Iterator[Finding]]] = [
+            ("file", (Finding("file", *problem) for problem in audit.file_problems())),
+            ("rows", (Finding("row", *problem) for problem in audit.row_problems())),
+            ("pointers", (Finding("pointer", *one) for one in chain_problems(connection))),
+            ("layouts", _layout_findings(audit, progress)),
+            ("vectors", _vector_findings(audit, progress)),
+        ]
+        for name, check in checks:
+            _collect(store, name, check, findings)
     return findings
+
+
+def _collect(store: Store, name: str, check: Iterator[Finding], findings: list[Finding]) -> None:
+    """Run one check; where damage breaks it off, that is a finding, and the next one runs."""
+    try:
+        findings.extend(check)
+    except Exception as error:
+        if not means_damage(error, store.path) and not findings:
+            raise
+        found = f"cannot be checked: {getattr(error, 'orig', None) or error}"
+        findings.append(Finding("file", f"store, {name}", found))
 
 
 def _layout_findings(audit: Audit, progress: Progress) -> Iterator[Finding]:
@@ -51,6 +75,9 @@ def _layout_findings(audit: Audit, progress: Progress) -> Iterator[Finding]:
 
 def _check_layout(layout: StoredLayout) -> Iterator[Finding]:
     revision = Revision(layout.content, layout.content_type)
+    if len(layout.content) != layout.size_bytes:
+        found = f"{len(layout.content)} bytes, not the {layout.size_bytes} that it says"
+        yield Finding("revision", layout.sha256, found)
     if revision.sha256 != layout.sha256:
         yield Finding("revision", layout.sha256, f"bytes hash to {revision.sha256}")
         return
@@ -60,8 +87,11 @@ def _check_layout(layout: StoredLayout) -> Iterator[Finding]:
         yield Finding("revision", layout.sha256, error.message)
         return
     previous_end = 0
-    for chunk in layout.chunks:
+    for place, chunk in enumerate(layout.chunks):
         subject = f"{layout.sha256[:16]}[{chunk.start}:{chunk.end}]"
+        if chunk.ordinal != place:
+            found = f"ordinal {chunk.ordinal} where {place} was due: a chunk is missing"
+            yield Finding("range", subject, found)
         if not previous_end <= chunk.end <= len(text.characters) or chunk.start >= chunk.end:
             yield Finding("range", subject, "the range is out of order or out of the text")
         elif _key(layout, chunk, text) != chunk.key:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import variorum
-from variorum.door.config import load_config, template
+from variorum.door.config import load_config
+from variorum.door.template import template
 from variorum.embedding import HashingEmbedder
 from variorum.records.errors import InputError, NotFoundError, VariorumError
 

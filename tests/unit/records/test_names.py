@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from variorum.records.errors import InputError
-from variorum.records.names import Citation, DocumentName
+from variorum.records.names import Citation, DocumentName, is_source_name
 
-sources = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,9}", fullmatch=True)
+letters = st.characters(categories=["L", "M", "Nd"], include_characters="_.-")
+sources = st.text(letters, min_size=1, max_size=10).filter(is_source_name)
 paths = st.binary(min_size=1, max_size=40) | st.text(min_size=1, max_size=20).map(
     lambda text: text.encode("utf-8", "surrogatepass")
 )
@@ -116,3 +117,18 @@ def test_any_string_is_a_name_or_refused(printed: str) -> None:
     for parse in (DocumentName.parse, Citation.parse):
         with suppress(InputError):
             assert str(parse(printed)).isprintable()
+
+
+@given(st.text(max_size=20))
+def test_a_source_name_is_printable_and_holds_no_sign_of_the_grammar(text: str) -> None:
+    if is_source_name(text):
+        assert text.isprintable()
+        assert not set(text) & set("@[]:\"'`\\%/ ")
+        assert DocumentName.parse(f"{text}:a") == DocumentName(text, b"a")
+
+
+def test_names_of_sources_in_many_scripts() -> None:
+    for name in ("docs", "指南", "हिन्दी", "Ελλάδα", "a.b_c-d", "2026"):
+        assert is_source_name(name)
+    for name in ("", ".docs", "-a", "a b", "a:b", "a/b", "📚", "a\n", "a\0", "\udcff"):
+        assert not is_source_name(name)

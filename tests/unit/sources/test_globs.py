@@ -22,7 +22,7 @@ def matches(pattern: str, path: str, *, dots: bool = False) -> bool:
         ("[ab]?.txt", "a1.txt"),
         ("[!a].txt", "b.txt"),
         ("[]].txt", "].txt"),
-        ("a[b.txt", "a[b.txt"),
+        ("a[[]b.txt", "a[b.txt"),
         ("?.md", "é.md"),
         (".github/**/*.md", ".github/w/a.md"),
         ("**/*.tar.md", "x/y.tar.md"),
@@ -56,7 +56,9 @@ def test_a_wildcard_matches_a_leading_dot_only_where_asked() -> None:
     assert not matches("**/*.md", ".notes/a.md")
 
 
-@pytest.mark.parametrize("pattern", ["", "/etc/*", "../*.md", "a/./b", "a//b", "a/"])
+@pytest.mark.parametrize(
+    "pattern", ["", "/etc/*", "../*.md", "a/./b", "a//b", "a/", "a[b.txt", "[a/b]"]
+)
 def test_a_pattern_that_cannot_be_relative_is_refused(pattern: str) -> None:
     with pytest.raises(InputError) as caught:
         Globs([pattern])

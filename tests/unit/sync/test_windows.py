@@ -74,6 +74,19 @@ def test_windows_count_against_the_budget_before_they_are_spent(tmp_path: Path) 
     assert embedder.asked == []
 
 
+def test_windows_and_inputs_share_one_budget(tmp_path: Path) -> None:
+    write(tmp_path, SENTENCES)
+    with opened(tmp_path, Counting()) as index:
+        planned = index.plan().report
+        windows, inputs = planned.windows.tokens, planned.tokens.embed
+        with pytest.raises(ConflictError) as caught:
+            index.sync(max_tokens=windows + inputs - 1)
+        assert caught.value.found == f"{windows + inputs:,} tokens"
+        assert f"{windows:,} of them went into finding the chunks" in caught.value.message
+        assert index.log() == []
+        assert index.sync(max_tokens=inputs).generation == 1  # the windows have their vectors
+
+
 def test_many_documents_are_planned_by_meaning_before_there_is_a_store(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     for number in range(6):

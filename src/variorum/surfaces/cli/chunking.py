@@ -5,7 +5,7 @@ import click
 from variorum.door.cutting import Cut, cut_file
 from variorum.records.errors import InputError
 from variorum.surfaces.cli.options import Common, common_options
-from variorum.surfaces.cli.output import console, counted, headings, print_json
+from variorum.surfaces.cli.output import console, counted, headings, on_one_line, print_json
 
 
 @click.command()
@@ -20,7 +20,7 @@ def chunk(common: Common, files: tuple[str, ...], chunker: str | None, given: st
 
     Stores nothing. With --json, one object a line for each FILE.
     """
-    if given and len(files) != 1:
+    if given is not None and len(files) != 1:
         raise InputError(
             "--given compares with one file",
             kind="bad-parameter",
@@ -41,11 +41,15 @@ def chunk(common: Common, files: tuple[str, ...], chunker: str | None, given: st
 
 def _print(cut: Cut) -> None:
     out = console()
-    out.print(f"{cut.path}: {counted(len(cut.chunks), 'chunk')} by {cut.recipe}", style="bold")
+    out.print(
+        f"{on_one_line(cut.path)}: {counted(len(cut.chunks), 'chunk')} by {cut.recipe}",
+        style="bold",
+    )
     for chunk_ in cut.chunks:
         mark = "=" if chunk_.reused else " "
         path = headings(chunk_.heading_path)
-        out.print(f"{mark} {chunk_.start:>7}–{chunk_.end:<7} {chunk_.tokens:>4} tokens  {path}")
+        where = f"{chunk_.start:>7}–{chunk_.end:<7} {chunk_.tokens:>4} tokens"
+        out.print(f"{mark} {where}  {path}".rstrip())
     if cut.reused_tokens is not None:
         share = cut.reused_tokens / max(1, sum(chunk_.tokens for chunk_ in cut.chunks))
         out.print(f"= marks inputs of the older file: {100 * share:.1f} % of the tokens")

@@ -1,5 +1,6 @@
 """`demo`: the main job on the handbook that ships with the package, as real commands."""
 
+import json
 import os
 import shlex
 import shutil
@@ -12,7 +13,9 @@ import click
 
 from variorum import demo as handbook
 from variorum.door.index import open_index
+from variorum.records.arguments import place
 from variorum.records.errors import ConflictError, UnavailableError
+from variorum.surfaces.cli.options import require_current_folder
 from variorum.surfaces.cli.output import console
 
 NEXT = (
@@ -51,16 +54,18 @@ def demo(keep: str | None, model: str) -> int:
 
 @contextmanager
 def _workplace(keep: str | None) -> Iterator[Path]:
+    require_current_folder()
     before = Path.cwd()
-    folder = (
-        _made(Path(keep).absolute()) if keep else Path(tempfile.mkdtemp(prefix="variorum-demo-"))
-    )
+    if keep is None:
+        folder = Path(tempfile.mkdtemp(prefix="variorum-demo-"))
+    else:
+        folder = _made(Path(place("--keep", keep)).absolute())
     os.chdir(folder)
     try:
         yield folder
     finally:
         os.chdir(before)
-        if not keep:
+        if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -91,7 +96,7 @@ def _made(folder: Path) -> Path:
 
 
 def _configure(folder: Path, model: str) -> None:
-    lines = ['[sources.handbook]\nroot = "handbook"\n', f"[model]\nspec = {model!r}\n"]
+    lines = ['[sources.handbook]\nroot = "handbook"\n', f"[model]\nspec = {json.dumps(model)}\n"]
     (folder / "variorum.toml").write_text("\n".join(lines), encoding="utf-8")
 
 

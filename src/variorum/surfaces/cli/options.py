@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from variorum.door.index import Index, open_index
+from variorum.records.errors import NotFoundError
 from variorum.records.protocols import Progress as Report
 from variorum.surfaces.cli.output import console, progress_fits
 
@@ -84,10 +86,29 @@ class _Bar:
         self._progress.update(self._tasks[stage], completed=done, total=total)
 
 
+def require_current_folder() -> None:
+    """Refuse to go on in a folder that was deleted.
+
+    Raises:
+        NotFoundError: the current folder is not there any more.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            "the current folder is gone",
+            kind="no-current-folder",
+            expected="a folder to work in",
+            found="one that was deleted",
+            remedy="change to a folder that is there",
+        ) from error
+
+
 def common_options(command: F) -> F:
     """Add the options of every command; the command takes them as `common`."""
 
     def with_common(**values: Any) -> Any:
+        require_current_folder()
         names = ("as_json", "quiet", "store", "config", "collection", "acting_as")
         common = {name: values.pop(name) for name in names if name in values}
         return command(common=Common(**common), **values)

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -12,15 +13,29 @@ from variorum.records.errors import VariorumError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.reports import PlannedDocument, Report
 
+MAX_SHOWN = 1000
+"""Most characters of an error's field that a terminal shows."""
+
+
+class Screen(Console):
+    """A console whose every string shows control characters as pictures."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; strings are made visible first."""
+        super().print(
+            *(visible(one) if isinstance(one, str) else one for one in objects), **options
+        )
+
 
 def console(*, stderr: bool = False) -> Console:
     """A console that colours on a terminal alone, and obeys NO_COLOR."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
+    return Screen(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def print_json(fields: Mapping[str, object]) -> None:
     """One object on one line of stdout, escaped where stdout cannot carry its characters."""
-    text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+    text = json.dumps(fields, ensure_ascii=False, allow_nan=False)
+    text = text.encode("utf-8", "backslashreplace").decode()
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
@@ -35,6 +50,11 @@ _CONTROLS = _PICTURES | dict.fromkeys(range(128, 160), 0xFFFD)
 def visible(text: str) -> str:
     """The text with pictures for control characters, so that no document drives the terminal."""
     return text.translate(_CONTROLS)
+
+
+def on_one_line(text: str) -> str:
+    """The text with pictures for line ends and tabs too: a name keeps to its line."""
+    return visible(text.translate({9: 0x2409, 10: 0x240A, 0x2028: 0xFFFD, 0x2029: 0xFFFD}))
 
 
 def headings(path: Sequence[str]) -> str:
@@ -69,7 +89,7 @@ def print_error(error: VariorumError, *, as_json: bool) -> None:
         print_json(error.as_fields())
         return
     out = console(stderr=True)
-    out.print(f"Error: {error.message}", style="bold red")
+    out.print(f"Error: {on_one_line(clipped(error.message))}", style="bold red")
     for label, value in (
         ("at", error.subject),
         ("expected", error.expected),
@@ -77,7 +97,12 @@ def print_error(error: VariorumError, *, as_json: bool) -> None:
         ("do", error.remedy),
     ):
         if value:
-            print_wrapped(out, value, f"  {label + ':':<10}")
+            print_wrapped(out, clipped(value), f"  {label + ':':<10}")
+
+
+def clipped(text: str) -> str:
+    """The text, cut where it is longer than a person reads; JSON has it whole."""
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… ({len(text):,} characters)"
 
 
 def percent(fraction: float | None) -> str:
@@ -90,7 +115,7 @@ def local_time(iso: str) -> str:
     return datetime.fromisoformat(iso).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def print_report(report: Report, *, planned: bool) -> None:
+def print_report(report: Report, *, planned: bool, verbose: bool = False) -> None:
     """A plan or a sync in a few lines."""
     out = console()
     out.print(_headline(report, planned=planned), style="bold")
@@ -121,7 +146,7 @@ def print_report(report: Report, *, planned: bool) -> None:
             "against their previous revision"
         )
     _print_cost(report, planned=planned)
-    _print_exceptions(report)
+    _print_exceptions(report, verbose=verbose)
 
 
 def _headline(report: Report, *, planned: bool) -> str:
@@ -142,10 +167,14 @@ def _print_cost(report: Report, *, planned: bool) -> None:
     if "embed_s" in report.estimate:
         out.print(f"  time       about {report.estimate['embed_s']:.1f} s of embedding")
     if "usd" in report.estimate:
-        out.print(f"  money      {report.estimate['usd']:.4f} USD")
+        out.print(f"  money      {_money(report.estimate['usd'])} USD")
 
 
-def _print_exceptions(report: Report) -> None:
+def _money(usd: float) -> str:
+    return "under 0.0001" if 0 < usd < 0.0001 else f"{usd:,.4f}"
+
+
+def _print_exceptions(report: Report, *, verbose: bool) -> None:
     out = console()
     for held in report.held:
         where = "" if held.position is None else f" at byte {held.position}"
@@ -163,10 +192,12 @@ def _print_exceptions(report: Report) -> None:
         reasons[skipped.reason] = reasons.get(skipped.reason, 0) + 1
     if reasons:
         listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-        out.print(f"  skipped    {listed} (`variorum plan -v` names them)")
+        hint = "" if verbose else " (`variorum plan -v` names them)"
+        out.print(f"  skipped    {listed}{hint}")
     if report.fallbacks:
         count = counted(len(report.fallbacks), "document")
-        out.print(f"  fallback   {count} read by a simpler parser (`variorum plan -v` says why)")
+        hint = "" if verbose else " (`variorum plan -v` says why)"
+        out.print(f"  fallback   {count} read by a simpler parser{hint}")
 
 
 def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:

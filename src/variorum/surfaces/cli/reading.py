@@ -1,5 +1,7 @@
 """`search`, `show`, `log`, `diff`, `restore`, `status` and `verify`."""
 
+from collections.abc import Sequence
+
 import click
 
 from variorum.door.status import Status
@@ -44,7 +46,7 @@ def search(
     effective: str | None,
 ) -> int:
     """Find the passages nearest in meaning to QUERY."""
-    wanted = dict(_pair(text) for text in where)
+    wanted = _wanted(where)
     with common.index() as index:
         answer = index.search(
             query,
@@ -60,6 +62,23 @@ def search(
     else:
         print_answer(answer)
     return 0
+
+
+def _wanted(where: Sequence[str]) -> dict[str, str]:
+    pairs = [_pair(text) for text in where]
+    wanted = dict(pairs)
+    keys = [key for key, _ in pairs]
+    for key in wanted:
+        if keys.count(key) > 1:
+            raise InputError(
+                f"--where names {key!r} twice",
+                kind="bad-parameter",
+                subject="--where",
+                expected="each key once: a document has one value of it",
+                found=", ".join(text for text in where if _pair(text)[0] == key),
+                remedy="search once for each value",
+            )
+    return wanted
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import click
 
-from variorum.door.config import FILE_NAME, template
-from variorum.records.errors import ConflictError, UnavailableError
+from variorum.door.config import FILE_NAME
+from variorum.door.template import template
+from variorum.records.arguments import place
+from variorum.records.errors import ConflictError, NotFoundError, UnavailableError
 from variorum.surfaces.cli.options import Common, common_options
 from variorum.surfaces.cli.output import console, print_json
 
@@ -16,17 +18,30 @@ from variorum.surfaces.cli.output import console, print_json
 @common_options
 def init(common: Common, root: str, print_only: bool) -> int:
     """Write a commented variorum.toml for the documents in FOLDER."""
-    text = template(root)
+    file = Path(FILE_NAME if common.config is None else place("config", common.config))
+    text = template(place("FOLDER", root), file.parent)
+    _require_there(Path(root))
     if print_only:
         click.echo(text, nl=False)
         return 0
-    file = Path(common.config or FILE_NAME)
     _write_new(file, text)
     if common.as_json:
         print_json({"ok": True, "written": str(file)})
     else:
         console().print(f"Wrote {file}. Next: `variorum plan`, then `variorum sync`.")
     return 0
+
+
+def _require_there(root: Path) -> None:
+    if not root.exists():
+        raise NotFoundError(
+            f"there is no folder {root}",
+            kind="no-such-folder",
+            subject=str(root),
+            expected="the folder of the documents, or a .jsonl file",
+            found="nothing",
+            remedy="make the folder first, or name another",
+        )
 
 
 def _write_new(file: Path, text: str) -> None:
@@ -49,7 +64,7 @@ def _write_new(file: Path, text: str) -> None:
             subject=str(file),
             expected="a folder that this user may write",
             found=error.strerror or str(error),
-            remedy="check the folder's permissions",
+            remedy="make the folder, or check its permissions",
         ) from error
 
 

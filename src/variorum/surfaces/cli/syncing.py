@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from variorum.door.index import PlanView
+from variorum.records.arguments import affordable_tokens, amount, price, whole
 from variorum.records.errors import EXIT_HELD, InputError
 from variorum.surfaces.cli.explaining import print_explanations
 from variorum.surfaces.cli.options import Common, common_options
@@ -28,7 +29,7 @@ def _consent_options(command: Callable[..., Any]) -> Callable[..., Any]:
 _source = click.argument("source", required=False, metavar="[PATH|SOURCE]")
 _price = click.option(
     "--usd-per-mtok",
-    type=click.FloatRange(min=0),
+    type=float,
     metavar="USD",
     help="Price of a million tokens [default: as configured].",
 )
@@ -56,10 +57,10 @@ def plan(
     if common.as_json:
         print_json({"ok": True, **_plan_fields(view, verbose=verbose, explain=explain)})
     else:
-        print_report(view.report, planned=True)
+        print_report(view.report, planned=True, verbose=verbose)
         if verbose:
             print_details(view.report, view.documents)
-        if explain:
+        if explain is not None:
             print_explanations(explain, view.explained, view.explanations)
     return EXIT_HELD if view.report.held else 0
 
@@ -68,7 +69,7 @@ def _plan_fields(view: PlanView, *, verbose: bool, explain: str | None) -> dict[
     fields = view.report.as_fields()
     if verbose:
         fields["detail"] = [document.as_fields() for document in view.documents]
-    if explain:
+    if explain is not None:
         fields["explained"] = view.explained and view.explained.as_fields()
         fields["explanations"] = [one.as_fields() for one in view.explanations]
     return fields
@@ -79,13 +80,13 @@ def _plan_fields(view: PlanView, *, verbose: bool, explain: str | None) -> dict[
 @_consent_options
 @click.option(
     "--max-tokens",
-    type=click.IntRange(min=0),
+    type=int,
     metavar="N",
     help="Stop before embedding more than this.",
 )
 @click.option(
     "--max-usd",
-    type=click.FloatRange(min=0),
+    type=float,
     metavar="USD",
     help="Stop before spending more than this; needs a price.",
 )
@@ -101,8 +102,9 @@ def sync(
 ) -> int:
     """Embed what changed and publish one generation, or none."""
     with common.index() as index, common.progress() as progress:
-        price = usd_per_mtok if usd_per_mtok is not None else index.usd_per_million_tokens
-        limit = _limit(max_tokens, max_usd, price)
+        usd = index.usd_per_million_tokens
+        usd = usd if usd_per_mtok is None else price("--usd-per-mtok", usd_per_mtok)
+        limit = _limit(max_tokens, max_usd, usd)
         report = index.sync(source, max_tokens=limit, progress=progress, **consent)
     if common.as_json:
         print_json({"ok": True, **report.as_fields()})
@@ -111,10 +113,11 @@ def sync(
     return EXIT_HELD if report.held else 0
 
 
-def _limit(max_tokens: int | None, max_usd: float | None, price: float | None) -> int | None:
-    limits = [] if max_tokens is None else [max_tokens]
+def _limit(max_tokens: int | None, max_usd: float | None, usd: float | None) -> int | None:
+    limits = [] if max_tokens is None else [whole("--max-tokens", max_tokens, 0)]
     if max_usd is not None:
-        if not price:
+        amount("--max-usd", max_usd)
+        if not usd:
             raise InputError(
                 "--max-usd needs a price",
                 kind="no-price",
@@ -123,7 +126,7 @@ def _limit(max_tokens: int | None, max_usd: float | None, price: float | None) -
                 found="neither",
                 remedy="give the model's price for a million tokens",
             )
-        limits.append(int(max_usd / price * 1e6))
+        limits.append(affordable_tokens(max_usd, usd))
     return min(limits) if limits else None
 
 

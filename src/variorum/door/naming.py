@@ -1,0 +1,41 @@
+"""Sources that nobody configured: what a path on the command line is, and what it is called."""
+
+import hashlib
+import os
+import unicodedata
+from pathlib import Path
+
+from variorum.door.config import SourceConfig
+from variorum.records.names import is_source_name, may_stand_in_source_name
+
+
+def source_of_path(path: Path, store: Path) -> SourceConfig:
+    """An unconfigured source: a folder or a .jsonl file named on the command line.
+
+    Its name is that of the folder; the root that the store remembers is relative to the folder
+    that holds the store where it lies inside, so that both can move together.
+    """
+    absolute = path.absolute()
+    home = store.absolute().parent
+    inside = absolute.resolve().is_relative_to(home.resolve())
+    recorded = absolute.resolve().relative_to(home.resolve()) if inside else absolute.resolve()
+    return SourceConfig(source_name_of(path), kind_of(path), absolute, str(recorded))
+
+
+def kind_of(path: Path) -> str:
+    """The kind of the source at `path`, by its suffix."""
+    return "jsonl" if path.suffix in (".jsonl", ".ndjson") else "folder"
+
+
+def source_name_of(path: Path) -> str:
+    """The name of the source at `path`: that of its last part, as far as a name may be like it.
+
+    What no name may hold becomes "-". Where nothing is left, the name is `documents-` and eight hex
+    digits of the SHA-256 of the last part, so that two such folders have two names.
+    """
+    own = path.absolute().resolve().name
+    fitting = (c if may_stand_in_source_name(c) else " " for c in unicodedata.normalize("NFC", own))
+    name = "-".join("".join(fitting).split()).strip("-._")
+    if is_source_name(name):
+        return name
+    return f"documents-{hashlib.sha256(os.fsencode(own)).hexdigest()[:8]}"
