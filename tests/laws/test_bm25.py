@@ -13,7 +13,18 @@ from variorum.records.hits import Hit
 from workbench import Bench, Stored
 
 K1, B = 0.9, 0.4
-WORDS = ["pier", "piers", "wharf", "tide", "tide-table", "max_tokens", "10,000", "水位", "监测站", "水"]
+WORDS = [
+    "pier",
+    "piers",
+    "wharf",
+    "tide",
+    "tide-table",
+    "max_tokens",
+    "10,000",
+    "水位",
+    "监测站",
+    "水",
+]
 Place = tuple[str, int]
 
 
@@ -46,7 +57,9 @@ def model(stored: Stored, query: str, allowed: set[str] | None = None) -> list[t
             if count:
                 norm = K1 * (1 - B + B * lengths[where] / mean)
                 scores[where] += times * rarity * count * (K1 + 1) / (count + norm)
-    return sorted(((round(s, 6), where) for where, s in scores.items()), key=lambda x: (-x[0], x[1]))
+    return sorted(
+        ((round(s, 6), where) for where, s in scores.items()), key=lambda x: (-x[0], x[1])
+    )
 
 
 def as_ranked(stored: Stored, hits: tuple[Hit, ...]) -> list[tuple[float, Place]]:
@@ -69,11 +82,16 @@ def same(found: list[tuple[float, Place]], wanted: list[tuple[float, Place]]) ->
 paragraphs = st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(" ".join)
 documents = st.lists(paragraphs, max_size=4).map("\n\n".join)
 corpora = st.dictionaries(st.sampled_from([f"{n}.md" for n in range(6)]), documents, max_size=6)
-queries = st.lists(st.sampled_from([*WORDS, "table", "tokens", "10000", "位", "nothing"]), min_size=1)
+queries = st.lists(
+    st.sampled_from([*WORDS, "table", "tokens", "10000", "位", "nothing"]), min_size=1
+)
 
 
 @settings(max_examples=20)
-@given(states=st.lists(corpora, min_size=1, max_size=3), asked=st.lists(queries, min_size=3, max_size=6))
+@given(
+    states=st.lists(corpora, min_size=1, max_size=3),
+    asked=st.lists(queries, min_size=3, max_size=6),
+)
 def test_lexical_hits_are_those_of_the_model_after_any_edits_in_any_generation(
     tmp_path_factory: pytest.TempPathFactory, states: list[dict[str, str]], asked: list[list[str]]
 ) -> None:

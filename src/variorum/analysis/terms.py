@@ -110,7 +110,7 @@ def _parts(run: str, level: int) -> Iterator[str]:
 
 def _letters_and_digits(word: str) -> list[str]:
     """`HTTPServer2` in three; nothing where there is one part, or more than a name has."""
-    if word.isdigit() or word.islower() and word.isalpha():
+    if word.isdigit() or (word.islower() and word.isalpha()):
         return []
     parts = _PART.findall(word)
     return parts if 1 < len(parts) <= MAX_PARTS else []

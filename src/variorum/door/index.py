@@ -1,13 +1,17 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from datetime import UTC, date
 from pathlib import Path
 from types import TracebackType
 from typing import cast
 
+from variorum.access.policy import Policy
+from variorum.access.principals import Principal, acting_as, local_owner
 from variorum.chunking import chunker_from_spec
+from variorum.door.access import Access
 from variorum.door.config import (
     FILE_NAME,
     CollectionConfig,
@@ -28,6 +32,7 @@ from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.records.reports import Explanation, PlannedDocument, Report
+from variorum.retrieval.asking import ANY, NOW, Asked, asked_at
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Way
@@ -35,10 +40,12 @@ from variorum.retrieval.searching import Question, require_sound, search
 from variorum.sources import FolderSource, JsonLinesSource
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
-from variorum.store.snapshot import Snapshot
+from variorum.store.reading_log import AuditEntry, record_reading
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
-from variorum.sync.execution import sync
+from variorum.store.view import View
+from variorum.store.views import Views
+from variorum.sync.execution import Clock, sync, utc_now
 from variorum.sync.planning import planned
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
@@ -53,11 +60,15 @@ def open_index(
     config: str | Path | None = None,
     collection: str | None = None,
     embedder: Embedder | None = None,
+    principal: Principal | str | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
     `store` names another store folder, `config` another file, `collection` one of several.
     `embedder` replaces the configured model. Nothing is read or made before it is needed.
+
+    `principal` is who reads: the local owner where it is None; a verified identity (see
+    `TokenVerifier`); or, as text such as `user:ann,group:staff`, whom the owner acts as.
 
     Raises:
         InputError: the configuration is not sound, or an argument is not what it should be.
@@ -70,7 +81,12 @@ def open_index(
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
     named = None if collection is None else words("collection", collection)
     given = None if embedder is None else Guarded.of(embedder)
-    return Index(loaded, loaded.collection(named), given)
+    if isinstance(principal, Principal):
+        loaded = loaded.of_tenant(principal.tenant)
+    found_collection = loaded.collection(named)
+    if principal is not None and not isinstance(principal, Principal):
+        principal = acting_as(found_collection.tenant, words("principal", principal))
+    return Index(loaded, found_collection, given, principal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +110,19 @@ class Index:
     """
 
     def __init__(
-        self, config: Config, collection: CollectionConfig, embedder: Embedder | None = None
+        self,
+        config: Config,
+        collection: CollectionConfig,
+        embedder: Embedder | None = None,
+        principal: Principal | None = None,
+        clock: Clock = utc_now,
     ) -> None:
         self.config = config
         self.collection = collection
+        self.principal = principal or local_owner(collection.tenant)
+        self.clock = clock
         self._store = Store(config.store)
+        self._views = Views(self._store)
         self._given = embedder
         self._embedders: dict[str, Embedder] = {}
 
@@ -115,7 +139,29 @@ class Index:
 
     def close(self) -> None:
         """Release the store. The index can be used again; it opens anew."""
+        self._views.clear()
         self._store.close()
+
+    def for_principal(self, principal: Principal) -> "Index":
+        """The same index, open on the same store and models, as another principal reads it.
+
+        Raises:
+            DeniedError: the index is not its owner's.
+        """
+        self.principal.require_owner("let others in")
+        other = copy(self)
+        other.principal = principal
+        return other
+
+    @property
+    def access(self) -> Access:
+        """The collection's policy: apply it, ask about it, and read its logs.
+
+        Raises:
+            DeniedError: the principal is not the owner.
+        """
+        self.principal.require_owner("see or change the policy")
+        return Access(self._store, self._views, self.collection, self.clock)
 
     @telling_damage
     def plan(
@@ -137,6 +183,7 @@ class Index:
         to be explained input by input. Both read the old revisions and compare them with the new.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: a restore holds a source, or a listing shrank without consent.
             InputError: the source is not configured, a setting is not sound, or `explain` is no
                 document's name.
@@ -144,6 +191,7 @@ class Index:
                 name to explain.
             UnavailableError: a listing broke off.
         """
+        self.principal.require_owner("plan a sync")
         named = None if explain is None else _document(explain)
         priced_at = None if usd_per_mtok is None else price("usd_per_mtok", usd_per_mtok)
         switches(
@@ -180,6 +228,7 @@ class Index:
         history made of it; earlier generations keep their layouts.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
                 won every attempt.
             BusyError: another process kept the write lock.
@@ -187,12 +236,14 @@ class Index:
             NotFoundError: a source's root is not there.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
+        self.principal.require_owner("sync")
         switches(
             allow_empty=allow_empty, allow_shrink=allow_shrink, release=release, relayout=relayout
         )
         limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
         consent = Consent(allow_empty, allow_shrink, release, limit)
-        return sync(self._store, self._target(source, consent, progress, relayout=relayout))
+        target = self._target(source, consent, progress, relayout=relayout)
+        return sync(self._store, target, self.clock)
 
     @telling_damage
     def search(
@@ -204,6 +255,7 @@ class Index:
         path: str | None = None,
         content_type: str | None = None,
         where: Mapping[str, str | int | float | bool] | None = None,
+        effective: date | str | None = None,
         mode: str | None = None,
         weights: Mapping[str, float] | None = None,
         explain: bool = False,
@@ -216,9 +268,12 @@ class Index:
         A string in `where` matches a value written like it; a number or a boolean matches its own
         kind alone.
 
+        `effective` asks for what is in force at a date, `any` for all that ever is; by default what
+        is in force now. It stands apart from `as_of`, which names the state of the documents.
+
         Raises:
-            InputError: a blank query, a `k` out of range, a bad path pattern, an unknown metadata
-                key or content type, or an argument of another type.
+            InputError: a blank query, a `k` out of range, a bad path pattern or date, an unknown
+                metadata key or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
             UnsupportedError: the named mode needs a model that is not to be had here.
             UnavailableError: the model that it needs cannot answer now.
@@ -226,35 +281,51 @@ class Index:
         require_sound(query, k)
         switches(explain=explain)
         within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
-        snapshot = self._snapshot(as_of)
+        number = None if as_of is None else whole("as_of", as_of)
+        asked = self._asked(effective)
+        view = self._view(asked, number)
         question = Question(query, k, within, way, explain)
-        return search(snapshot, lambda: self._embedder_of(snapshot), question)
+        answer = search(view, lambda: self._embedder_of(view.generation), question, asked)
+        self._note("search", view, answer.effective, [hit.citation for hit in answer.hits], query)
+        return answer
 
     @telling_damage
-    def show(self, citation: str | Citation) -> CitedText:
+    def show(self, citation: str | Citation, *, effective: date | str | None = None) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.
 
+        A document that is not in force at `effective` (now, by default) opens with `any` only.
+
         Raises:
-            InputError: not a citation.
-            NotFoundError: no kept generation holds what it cites.
+            InputError: not a citation, or not a date.
+            NotFoundError: no kept generation holds what it cites, or not for this principal.
         """
         if not isinstance(citation, Citation):
             citation = Citation.parse(words("citation", citation))
-        return show(self._snapshot(None), citation)
+        asked = self._asked(effective)
+        view = self._view(asked)
+        self._note("show", view, asked.effective, [citation])
+        return show(view, citation, asked.now_us)
 
     @telling_damage
     def log(self) -> list[GenerationRow]:
-        """Every published generation, oldest first; empty where there is none."""
-        return self._generations()
+        """Every published generation, oldest first; empty where there is none.
+
+        What each did to how many documents is for the owner's eyes.
+        """
+        rows = self._generations()
+        return rows if self.principal.is_owner else [row.without_counts() for row in rows]
 
     @telling_damage
-    def diff(self, old: int, new: int) -> Difference:
+    def diff(self, old: int, new: int, *, effective: date | str | None = None) -> Difference:
         """What changed between two generations, document by document.
 
         Raises:
+            InputError: `effective` is not a date.
             NotFoundError: one of them was never published.
         """
-        return difference(self._snapshot(whole("old", old)), self._snapshot(whole("new", new)))
+        before, after = whole("old", old), whole("new", new)
+        asked = self._asked(effective)
+        return difference(self._view(asked, before), self._view(asked, after))
 
     @telling_damage
     def restore(self, generation: int) -> int:
@@ -263,42 +334,61 @@ class Index:
         Its sources are held: the next sync of one needs `release`.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: another writer published meanwhile.
             NotFoundError: that generation was never published.
         """
+        self.principal.require_owner("restore")
         wanted = whole("generation", generation)
-        return restore(self._store, self.collection.tenant, self.collection.name, wanted)
+        tenant, name = self.collection.tenant, self.collection.name
+        return restore(self._store, tenant, name, wanted, self.clock)
 
     def verify(self, progress: Progress = no_progress) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
 
         Raises:
+            DeniedError: the principal is not the owner.
             NotFoundError: there is no store.
         """
+        self.principal.require_owner("verify the store")
         self._store.require()
         return verify(self._store, progress)
 
+    def require(self) -> None:
+        """Refuse to go on where nothing was ever synced.
+
+        Raises:
+            NotFoundError: there is no store.
+        """
+        self._store.require()
+
     @telling_damage
-    def status(self) -> Status:
+    def status(self, *, effective: date | str | None = None) -> Status:
         """What is published, how large it is, and under which settings.
 
         Raises:
+            InputError: `effective` is not a date.
             NotFoundError: nothing was published yet.
         """
-        return status(self._store, self._snapshot(None))
+        return status(self._store, self._view(self._asked(effective)))
 
     def doctor(self) -> list[Check]:
-        """What is missing or wrong on this machine for this index."""
-        return examine(self.config, self.collection, lambda: self.embedder)
+        """What is missing or wrong on this machine for this index.
 
-    @contextmanager
-    def snapshot(self, as_of: int | None = None) -> Iterator[Snapshot]:
-        """Pin one generation for several reads."""
-        yield self._snapshot(as_of)
+        Raises:
+            DeniedError: the principal is not the owner.
+        """
+        self.principal.require_owner("examine the machine")
+        return examine(self.config, self.collection, lambda: self.embedder)
 
     @property
     def store(self) -> Store:
-        """The store behind the index."""
+        """The store behind the index.
+
+        Raises:
+            DeniedError: the principal is not the owner.
+        """
+        self.principal.require_owner("open the store")
         return self._store
 
     @property
@@ -328,17 +418,49 @@ class Index:
             self._embedders[spec] = Guarded.of(embedder_from_spec(spec))
         return self._embedders[spec]
 
-    def _embedder_of(self, snapshot: Snapshot) -> Embedder:
+    def _embedder_of(self, wanted: GenerationRow) -> Embedder:
         """The configured model where it made this generation, else the one that did."""
-        wanted = snapshot.generation
         if self._given is not None or wanted.model_spec == self.collection.model:
             return self.embedder
         return self._load(wanted.model_spec)
 
-    def _snapshot(self, as_of: int | None) -> Snapshot:
-        number = None if as_of is None else whole("as_of", as_of)
+    def _asked(self, effective: date | str | None) -> Asked:
         self._store.require()
-        return self._store.snapshot(self.collection.tenant, self.collection.name, number)
+        named = effective not in (None, NOW, ANY)
+        policy = self._policy() if named else None
+        return asked_at(effective, self.clock(), policy.zone if policy else UTC)
+
+    def _policy(self) -> Policy | None:
+        return self._views.policy(self._store.state(self.collection.tenant, self.collection.name))
+
+    def _view(self, asked: Asked, as_of: int | None = None) -> View:
+        tenant, name = self.collection.tenant, self.collection.name
+        return self._views.view(tenant, name, self.principal, asked.at_us, as_of)
+
+    def _note(
+        self,
+        action: str,
+        view: View,
+        effective: str,
+        citations: Sequence[Citation],
+        query: str | None = None,
+    ) -> None:
+        """Log who read what, where the collection is configured so, before it is handed over."""
+        if self.collection.audit == "off":
+            return
+        entry = AuditEntry(
+            at=self.clock().isoformat(timespec="milliseconds"),
+            principal=str(self.principal),
+            verified_by=self.principal.verified_by,
+            action=action,
+            generation=view.generation.number,
+            policy_version=view.decision.filter.policy_version,
+            effective=effective,
+            query=query if self.collection.audit == "queries" else None,
+            citations=tuple(str(one) for one in citations),
+        )
+        with self._store.connection() as connection:
+            record_reading(connection, view.collection_id, entry)
 
     def _generations(self) -> list[GenerationRow]:
         collection_id, newest = self._store.head(self.collection.tenant, self.collection.name)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
+from variorum.store.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,10 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The newest generation of a collection and its size. Sizes in bytes on disk."""
+    """The newest generation of a collection and its size. Sizes in bytes on disk.
+
+    Where the store lies and how large it is (None) is told to the owner alone.
+    """
 
     generation: int
     created_at: str
@@ -32,8 +35,8 @@ class Status:
     chunker: str
     planner: bool
     sources: tuple[SourceStatus, ...]
-    store: str
-    store_bytes: int
+    store: str | None
+    store_bytes: int | None
     held: tuple[Mapping[str, object], ...]
 
     def as_fields(self) -> dict[str, object]:
@@ -62,26 +65,35 @@ class Status:
         }
 
 
-def status(store: Store, snapshot: Snapshot) -> Status:
-    """Describe a snapshot and the store it lies in."""
-    row = snapshot.generation
-    held = row.report.get("held")
-    names = [manifest.document.source for manifest in snapshot.documents.values()]
+def status(store: Store, view: View) -> Status:
+    """Describe a view and the store it lies in."""
+    row = view.generation
+    names = [manifest.document.source for manifest in view.documents.values()]
     sources = tuple(
-        SourceStatus(name, root, is_held, names.count(name))
-        for name, (root, is_held) in sorted(store.sources(snapshot.collection_id).items())
+        SourceStatus(name, root if view.is_owner else "", is_held, names.count(name))
+        for name, (root, is_held) in sorted(store.sources(view.collection_id).items())
+        if view.is_owner or name in names
     )
     return Status(
         generation=row.number,
         created_at=row.created_at,
-        documents=len(snapshot.documents),
-        chunks=int(snapshot.places.input_ids.size),
-        inputs=int(np.unique(snapshot.places.input_ids).size),
+        documents=len(view.documents),
+        chunks=int(view.places.input_ids.size),
+        inputs=int(np.unique(view.places.input_ids).size),
         model=row.model_spec,
         chunker=str(row.recipe["chunker"]),
         planner=bool(row.recipe["planner"]),
         sources=sources,
-        store=str(store.folder),
-        store_bytes=store.size_bytes(),
-        held=tuple(held) if isinstance(held, list) else (),
+        store=str(store.folder) if view.is_owner else None,
+        store_bytes=store.size_bytes() if view.is_owner else None,
+        held=_held(view),
     )
+
+
+def _held(view: View) -> tuple[Mapping[str, object], ...]:
+    """What the generation's own sync held, of the documents that pass."""
+    held = view.generation.report.get("held")
+    if not isinstance(held, list):
+        return ()
+    passing = {str(row.document) for row in view.documents.values()}
+    return tuple(one for one in held if view.is_owner or one["document"] in passing)

@@ -37,8 +37,10 @@ class Hit:
 
     `score` decides the rank; compare it within one answer only. `legs` say where it comes from, and
     `terms`, where the search was to explain itself, which words found it. Lines are 1-based and
-    inclusive.
-    `changed_at` is when this passage's text last changed, ISO 8601 in UTC.
+    inclusive. `changed_at` is when this passage's text last changed, ISO 8601 in UTC. `standing`
+    tells what is current from what is `draft`, `future`, `expired`, `superseded` or `withdrawn`
+    today; `status` is what the policy says, by whom and when, and the effective dates are ISO 8601
+    in UTC.
     """
 
     rank: int
@@ -53,8 +55,14 @@ class Hit:
     text: str
     citation: Citation
     changed_at: str
-    legs: tuple[LegScore, ...] = ()
-    terms: tuple[TermScore, ...] = ()
+    standing: str | None
+    status: str | None
+    status_by: str | None
+    status_at: str | None
+    effective_from: str | None
+    effective_until: str | None
+    legs: tuple[LegScore, ...]
+    terms: tuple[TermScore, ...]
 
     def as_fields(self) -> dict[str, object]:
         """The hit as JSON fields."""
@@ -71,6 +79,12 @@ class Hit:
             "text": self.text,
             "citation": str(self.citation),
             "changed_at": self.changed_at,
+            "standing": self.standing,
+            "status": self.status,
+            "status_by": self.status_by,
+            "status_at": self.status_at,
+            "effective_from": self.effective_from,
+            "effective_until": self.effective_until,
             "legs": [asdict(leg) for leg in self.legs],
             "terms": [asdict(term) for term in self.terms],
         }
@@ -80,11 +94,13 @@ class Hit:
 class Answer:
     """The hits of one query in one generation, best first.
 
-    `mode` is how they were found. Where that is not how they were to be, `fallback` says why.
+    `effective` is the instant that was asked about, ISO 8601 in UTC, or `now` or `any`. `mode` is
+    how the hits were found; where that is not how they were to be, `fallback` says why.
     """
 
     generation: int
     query: str
+    effective: str
     hits: tuple[Hit, ...]
     mode: str
     fallback: str | None = None
@@ -94,6 +110,7 @@ class Answer:
         return {
             "generation": self.generation,
             "query": self.query,
+            "effective": self.effective,
             "mode": self.mode,
             "fallback": self.fallback,
             "hits": [hit.as_fields() for hit in self.hits],
@@ -105,7 +122,8 @@ class CitedText:
     """A citation opened: the cited characters within their section, from the stored revision.
 
     `section` spans `section_start` to `section_end` of the revision's text and holds the cited
-    range. `is_current` says whether the newest generation still shows this revision.
+    range. `is_current` says whether the newest generation still shows this revision; `standing` and
+    what follows are as in a `Hit`.
     """
 
     citation: Citation
@@ -120,6 +138,12 @@ class CitedText:
     section_start: int
     section_end: int
     is_current: bool
+    standing: str | None
+    status: str | None
+    status_by: str | None
+    status_at: str | None
+    effective_from: str | None
+    effective_until: str | None
 
     def as_fields(self) -> dict[str, object]:
         """The opened citation as JSON fields."""
@@ -139,4 +163,10 @@ class CitedText:
             "section_start": self.section_start,
             "section_end": self.section_end,
             "is_current": self.is_current,
+            "standing": self.standing,
+            "status": self.status,
+            "status_by": self.status_by,
+            "status_at": self.status_at,
+            "effective_from": self.effective_from,
+            "effective_until": self.effective_until,
         }

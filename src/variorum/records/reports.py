@@ -112,6 +112,8 @@ class Report:
     taken over the changed documents' distinct inputs, document by document, against each one's
     previous revision only; None where no document changed. `embedded_fraction` is
     `tokens.embed / tokens.total`, against everything ever embedded; None where the total is 0.
+    `unnamed` are the documents of the generation that a policy is in force for and no rule of it
+    lets anybody read.
     """
 
     collection: str
@@ -130,6 +132,7 @@ class Report:
     embed_s: float = 0.0
     elapsed_s: float = 0.0
     estimate: Mapping[str, float] = field(default_factory=dict)
+    unnamed: tuple[DocumentName, ...] = ()
 
     @property
     def changes_nothing(self) -> bool:
@@ -160,6 +163,7 @@ class Report:
             "skipped": [skipped.as_fields() for skipped in self.skipped],
             "fallbacks": [fallback.as_fields() for fallback in self.fallbacks],
             "estimate": dict(self.estimate),
+            "unnamed": [str(name) for name in self.unnamed],
         }
 
 

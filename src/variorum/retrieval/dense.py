@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from variorum.records.protocols import Vectors
 from variorum.retrieval.ranking import SCORE_DECIMALS, Scored, best
-from variorum.store.snapshot import Snapshot as View
+from variorum.store.view import View
 
 _SLACK = np.float32(1e-5)
 """How far a product's float32 sum may stand from the score recomputed in a fixed order."""

@@ -20,7 +20,7 @@ from variorum.retrieval.dense import search_dense
 from variorum.retrieval.fusion import LegScores, fuse, scores_of
 from variorum.retrieval.lexical import LexicalLeg, search_lexical
 from variorum.retrieval.ranking import Scored, best
-from variorum.store.snapshot import Snapshot as View
+from variorum.store.view import View
 
 Mode = Literal["dense", "lexical", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -86,7 +86,7 @@ class Ranking:
     fallback: str | None = None
 
 
-class _Lacking(Exception):
+class _LackingError(Exception):
     """A leg is not to be had."""
 
     def __init__(self, leg: Mode, cause: VariorumError) -> None:
@@ -109,7 +109,7 @@ def rank(
     mode = way.mode or DEFAULT_MODE
     try:
         return find.by(mode)
-    except _Lacking as lacking:
+    except _LackingError as lacking:
         other: Mode = "lexical" if lacking.leg == "dense" else "dense"
         if way.mode is not None:
             raise lacking.cause from None
@@ -119,7 +119,7 @@ def rank(
 def _instead(find: "_Finding", mode: Mode, cause: VariorumError) -> Ranking:
     try:
         return replace(find.by(mode), fallback=cause.message)
-    except _Lacking:
+    except _LackingError:
         raise cause from None
 
 
@@ -162,18 +162,18 @@ class _Finding:
             embedder = self.load()
             _require_same_model(self.view, embedder)
         except _MISSING as error:
-            raise _Lacking("dense", error) from error
+            raise _LackingError("dense", error) from error
         try:
             vector: NDArray[np.float32] = embedder.embed([self.query], "query")[0]
             return vector
         except UnavailableError as error:
-            raise _Lacking("dense", error) from error
+            raise _LackingError("dense", error) from error
 
     def _lexical(self, depth: int) -> LexicalLeg:
         try:
             return search_lexical(self.view, self.query, self.chosen, depth)
         except UnsupportedError as error:
-            raise _Lacking("lexical", error) from error
+            raise _LackingError("lexical", error) from error
 
 
 def _require_same_model(view: View, embedder: Embedder) -> None:

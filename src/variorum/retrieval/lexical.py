@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from variorum.analysis import ANALYZER, QueryTerm, query_terms
 from variorum.records.hits import TermScore
 from variorum.retrieval.ranking import SCORE_DECIMALS, Scored, best
-from variorum.store.snapshot import Snapshot as View
+from variorum.store.view import View
 
 K1 = 0.9
 """How soon more occurrences of a term in a chunk stop adding."""

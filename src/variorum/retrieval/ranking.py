@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.store.snapshot import Snapshot as View
+from variorum.store.view import View
 
 SCORE_DECIMALS = 6
 

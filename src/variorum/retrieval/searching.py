@@ -1,7 +1,8 @@
 """From a query to cited hits."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,13 @@ from variorum.records.errors import InputError
 from variorum.records.hits import Answer, Hit
 from variorum.records.names import Citation
 from variorum.records.text import Revision, Text
+from variorum.retrieval.asking import Asked
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Loads, Ranking, Way, rank
 from variorum.retrieval.ranking import Scored
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Places, Snapshot
+from variorum.store.snapshot import Places
+from variorum.store.view import View
 
 MAX_K = 1000
 
@@ -33,8 +36,8 @@ class Question:
     explain: bool = False
 
 
-def search(snapshot: Snapshot, load: Loads, question: Question) -> Answer:
-    """The `k` passages of the generation that answer best; `load` gives the generation's model.
+def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
+    """The `k` passages of the view that answer best; `load` gives the generation's model.
 
     Raises:
         InputError: a blank query, a `k` out of range, an unknown metadata key, or a query longer
@@ -44,12 +47,18 @@ def search(snapshot: Snapshot, load: Loads, question: Question) -> Answer:
     """
     require_sound(question.query, question.k)
     within = question.within
-    allowed = None if within.passes_all else within.documents(snapshot)
-    chosen = _chosen(snapshot.places, allowed)
-    ranking = rank(snapshot, load, question.way, question.query, chosen, question.k)
-    hits = tuple(_hits(snapshot, ranking, explain=question.explain))
-    number = snapshot.generation.number
-    return Answer(number, question.query, hits, ranking.mode, ranking.fallback)
+    allowed = None if within.passes_all else within.documents(view)
+    chosen = _chosen(view.places, allowed)
+    ranking = rank(view, load, question.way, question.query, chosen, question.k)
+    hits = _hits(view, ranking, asked.now_us, explain=question.explain)
+    return Answer(
+        generation=view.generation.number,
+        query=question.query,
+        effective=asked.effective,
+        hits=tuple(hits),
+        mode=ranking.mode,
+        fallback=ranking.fallback,
+    )
 
 
 def _chosen(places: Places, allowed: set[int] | None) -> NDArray[np.intp]:
@@ -87,26 +96,29 @@ def require_sound(query: str, k: int) -> None:
         )
 
 
-def _hits(snapshot: Snapshot, ranking: Ranking, *, explain: bool) -> Iterator[Hit]:
-    places, documents, scored = snapshot.places, snapshot.documents, ranking.scored
-    heading_paths = snapshot.heading_paths(
-        (documents[int(places.manifest_ids[one.index])].layout_id, int(places.ordinals[one.index]))
-        for one in scored
+def _hits(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> Iterator[Hit]:
+    places, documents, scored = view.places, view.documents, ranking.scored
+    rows = [documents[int(places.manifest_ids[one.index])] for one in scored]
+    heading_paths = view.heading_paths(
+        (row.layout_id, int(places.ordinals[one.index]))
+        for one, row in zip(scored, rows, strict=True)
     )
-    for place, (one, path) in enumerate(zip(scored, heading_paths, strict=True), start=1):
-        hit = _hit(snapshot, place, one, path)
+    standings = view.standings(rows)
+    found = zip(scored, heading_paths, rows, strict=True)
+    for place, (one, path, row) in enumerate(found, start=1):
         terms = ranking.lexical.terms_of(one.index) if explain and ranking.lexical else ()
-        yield replace(hit, legs=ranking.legs[one.index], terms=terms)
+        standing = standings[row.id].as_fields(now_us)
+        told = {"rank": place, "heading_path": path, "terms": terms, **standing}
+        yield _hit(view, row, one, {**told, "legs": ranking.legs[one.index]})
 
 
-def _hit(snapshot: Snapshot, rank: int, scored: Scored, heading_path: tuple[str, ...]) -> Hit:
-    places = snapshot.places
-    row = snapshot.documents[int(places.manifest_ids[scored.index])]
+def _hit(view: View, row: ManifestRow, scored: Scored, told: Mapping[str, Any]) -> Hit:
+    """A chunk as a hit; `told` are the fields that stand in no place."""
+    places = view.places
     start, end = int(places.starts[scored.index]), int(places.ends[scored.index])
-    text = text_of(snapshot, row.revision_id, row.content_type)
+    text = text_of(view, row.revision_id, row.content_type)
     passage = text.characters[start:end]
     return Hit(
-        rank=rank,
         score=scored.score,
         document=row.document,
         revision=row.sha256,
@@ -114,26 +126,26 @@ def _hit(snapshot: Snapshot, rank: int, scored: Scored, heading_path: tuple[str,
         end=end,
         start_line=text.line_of(start),
         end_line=text.line_of(max(start, end - 1)),
-        heading_path=heading_path,
         text=passage,
         citation=Citation(row.document, row.sha256, start, end),
-        changed_at=_changed_at(snapshot, row, passage),
+        changed_at=_changed_at(view, row, passage),
+        **told,
     )
 
 
-def text_of(snapshot: Snapshot, revision_id: int, content_type: str) -> Text:
+def text_of(view: View, revision_id: int, content_type: str) -> Text:
     """The decoded text of a stored revision."""
-    return decode(Revision(snapshot.content(revision_id), content_type))
+    return decode(Revision(view.content(revision_id), content_type))
 
 
-def _changed_at(snapshot: Snapshot, row: ManifestRow, passage: str) -> str:
+def _changed_at(view: View, row: ManifestRow, passage: str) -> str:
     """When the passage's text came to be as it is: the oldest publish of an unbroken run of
     revisions that all hold it. Outer white space and the kind of line ends are no change.
     """
-    changed_at = snapshot.generation.created_at
+    changed_at = view.generation.created_at
     wanted = render("", passage)
-    for revision_id, published_at in snapshot.earlier_revisions(row):
-        characters = text_of(snapshot, revision_id, row.content_type).characters
+    for revision_id, published_at in view.earlier_revisions(row):
+        characters = text_of(view, revision_id, row.content_type).characters
         if wanted not in render("", characters):
             break
         changed_at = published_at

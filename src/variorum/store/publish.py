@@ -18,6 +18,7 @@ from variorum.records.layout import Recipe
 from variorum.records.protocols import ModelIdentity
 from variorum.store import schema
 from variorum.store.engine import write_transaction
+from variorum.store.granting import grant_new_documents, narrow_opened_rows, newest_document
 from variorum.store.seals import (
     damaged_row,
     insert_rows,
@@ -72,11 +73,14 @@ def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
     with write_transaction(connection):
         number = advance_head(connection, publication)
         add_terms(staging, analyzer)
+        known = newest_document(connection)
         _add_documents(connection, publication.collection_id)
         _add_revisions(connection)
         _add_layouts(connection, publication.recipe_id)
         _close_rows(connection, number)
         _open_rows(connection, publication, number)
+        grant_new_documents(connection, publication.collection_id, known)
+        narrow_opened_rows(connection, publication.collection_id, number)
         record_sources(connection, publication)
     return number
 
@@ -183,11 +187,12 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
             staged_document.c.content_type,
             staged_document.c.parser,
             staged_document.c.layout_ordinal,
+            staged_document.c.outline,
         )
         .select_from(staged_document.join(schema.revision, _SAME_REVISION))
         .where(brings)
     )
-    columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal"]
+    columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal", "outline"]
     insert_selected(connection, schema.layout, columns, rows, ignoring=True)
     chunks = (
         select(

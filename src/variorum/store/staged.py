@@ -18,6 +18,7 @@ staged_document = Table(
     Column("content_type", String),
     Column("parser", String),
     Column("metadata", JSON),
+    Column("outline", JSON),
     Column("sha256", String),
     Column("size_bytes", Integer),
     Column("content", LargeBinary),

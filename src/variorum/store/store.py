@@ -34,7 +34,7 @@ from variorum.store.file import (
     stillness_of,
 )
 from variorum.store.generations import GenerationRow, generations
-from variorum.store.heads import missing_generation, newest_generation
+from variorum.store.heads import State, missing_generation, state_of
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
 from variorum.store.terms import LengthCache
@@ -121,6 +121,12 @@ class Store:
         connection.rollback()
         return first_damage(connection) or damaged(self.path, str(error))
 
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection inside one transaction."""
+        with self.connection() as connection, connection.begin():
+            yield connection
+
     def require(self) -> None:
         """Refuse to go on where there is no store.
 
@@ -135,8 +141,17 @@ class Store:
         Raises:
             DamagedError: the collection's head does not stand at its newest generation.
         """
+        found = self.state(tenant, name)
+        return found.collection_id, found.generation
+
+    def state(self, tenant: str, name: str) -> State:
+        """Where a collection stands now.
+
+        Raises:
+            DamagedError: the collection's head does not stand at its newest generation.
+        """
         with self.connection() as connection, connection.begin():
-            return newest_generation(connection, tenant, name)
+            return state_of(connection, tenant, name)
 
     def generations(self, collection_id: int) -> list[GenerationRow]:
         """Every published generation, oldest first.

@@ -98,7 +98,7 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         created_at=clock().isoformat(timespec="milliseconds"),
         model_id=model_id,
         recipe_id=recipe_id,
-        report={**run.report().as_fields(), "skipped": []},
+        report={**run.report().as_fields(), "skipped": [], "unnamed": []},
         sources=plan.target.roots,
     )
     stage_new_terms(plan.staging)

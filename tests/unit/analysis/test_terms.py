@@ -77,7 +77,7 @@ def test_what_is_not_there_is_not_found(query: str, text: str) -> None:
     assert not finds(query, text)
 
 
-@pytest.mark.parametrize("query", ["", " ", "( ) * : ^ \"", "，。！", "🙂"])
+@pytest.mark.parametrize("query", ["", " ", '( ) * : ^ "', "，。！", "🙂"])
 def test_a_query_without_letters_and_digits_has_no_terms(query: str) -> None:
     assert not query_terms(query)
 
@@ -113,7 +113,9 @@ def test_any_text_is_found_by_itself(text: str) -> None:
 
 
 @settings(max_examples=300)
-@given(before=st.text(HAN, max_size=5), part=st.text(HAN, min_size=1, max_size=6), after=st.text(HAN))
+@given(
+    before=st.text(HAN, max_size=5), part=st.text(HAN, min_size=1, max_size=6), after=st.text(HAN)
+)
 def test_any_part_of_a_chinese_text_is_found_in_it(before: str, part: str, after: str) -> None:
     assert finds(part, before + part + after)
 

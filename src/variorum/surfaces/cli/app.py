@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from variorum.records.errors import BugError, InputError, UnavailableError, VariorumError
-from variorum.surfaces.cli import chunking, demo, reading, setting_up, syncing
+from variorum.surfaces.cli import access, chunking, demo, reading, setting_up, syncing
 from variorum.surfaces.cli.output import print_error
 from variorum.surfaces.cli.streams import degrade_gracefully, discard
 
@@ -41,7 +41,8 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 2 fix the input, 3 published but some documents are held, "
     "4 not found, 5 conflict: confirm or plan again, 6 busy: wait, 7 unavailable: mend and try "
-    "again, 8 damaged: see `variorum verify`, 9 unsupported, 70 a bug, 130 interrupted.",
+    "again, 8 damaged: see `variorum verify`, 9 unsupported, 10 the owner's alone, 11 "
+    "not verified, 70 a bug, 130 interrupted.",
 )
 @click.version_option(package_name="variorum")
 @click.pass_context
@@ -55,6 +56,7 @@ for command in (
     *setting_up.COMMANDS,
     *syncing.COMMANDS,
     *reading.COMMANDS,
+    *access.COMMANDS,
     *chunking.COMMANDS,
     *demo.COMMANDS,
 ):

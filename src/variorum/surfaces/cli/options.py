@@ -28,11 +28,17 @@ class Common:
     store: str | None
     config: str | None
     collection: str | None
+    acting_as: str | None = None
 
     @contextmanager
     def index(self) -> Iterator[Index]:
         """The index that the options name."""
-        index = open_index(store=self.store, config=self.config, collection=self.collection)
+        index = open_index(
+            store=self.store,
+            config=self.config,
+            collection=self.collection,
+            principal=self.acting_as,
+        )
         with index:
             yield index
 
@@ -103,8 +109,9 @@ def common_options(command: F) -> F:
 
     def with_common(**values: Any) -> Any:
         require_current_folder()
-        names = ("as_json", "quiet", "store", "config", "collection")
-        return command(common=Common(**{name: values.pop(name) for name in names}), **values)
+        names = ("as_json", "quiet", "store", "config", "collection", "acting_as")
+        common = {name: values.pop(name) for name in names if name in values}
+        return command(common=Common(**common), **values)
 
     with_common.__name__ = command.__name__
     with_common.__doc__ = command.__doc__
@@ -126,4 +133,11 @@ _OPTIONS = (
     ),
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
+)
+
+principal_option = click.option(
+    "--principal", "acting_as", metavar="WHO", help="Read as another, such as user:ann,group:staff."
+)
+effective_option = click.option(
+    "--effective", metavar="DATE", help="What is in force at DATE, or any [default: now]."
 )

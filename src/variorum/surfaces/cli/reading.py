@@ -6,7 +6,12 @@ import click
 
 from variorum.door.status import Status
 from variorum.records.errors import DamagedError, InputError
-from variorum.surfaces.cli.options import Common, common_options
+from variorum.surfaces.cli.options import (
+    Common,
+    common_options,
+    effective_option,
+    principal_option,
+)
 from variorum.surfaces.cli.output import (
     console,
     counted,
@@ -27,6 +32,8 @@ from variorum.surfaces.cli.output import (
 @click.option(
     "--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata."
 )
+@effective_option
+@principal_option
 @common_options
 def search(
     common: Common,
@@ -36,12 +43,19 @@ def search(
     path: str | None,
     content_type: str | None,
     where: tuple[str, ...],
+    effective: str | None,
 ) -> int:
     """Find the passages nearest in meaning to QUERY."""
     wanted = _wanted(where)
     with common.index() as index:
         answer = index.search(
-            query, k, as_of=as_of, path=path, content_type=content_type, where=wanted
+            query,
+            k,
+            as_of=as_of,
+            path=path,
+            content_type=content_type,
+            where=wanted,
+            effective=effective,
         )
     if common.as_json:
         print_json({"ok": True, **answer.as_fields()})
@@ -83,11 +97,13 @@ def _pair(text: str) -> tuple[str, str]:
 
 @click.command()
 @click.argument("citation")
+@effective_option
+@principal_option
 @common_options
-def show(common: Common, citation: str) -> int:
+def show(common: Common, citation: str, effective: str | None) -> int:
     """Open CITATION: its exact text, in its section."""
     with common.index() as index:
-        cited = index.show(citation)
+        cited = index.show(citation, effective=effective)
     if common.as_json:
         print_json({"ok": True, **cited.as_fields()})
     else:
@@ -96,11 +112,12 @@ def show(common: Common, citation: str) -> int:
 
 
 @click.command()
+@principal_option
 @common_options
 def log(common: Common) -> int:
     """List the published generations, newest first."""
     with common.index() as index:
-        index.store.require()
+        index.require()
         rows = index.log()[::-1]
     if common.as_json:
         print_json({"ok": True, "generations": [row.as_fields() for row in rows]})
@@ -110,12 +127,12 @@ def log(common: Common) -> int:
         out.print("Nothing was published yet.")
     for row in rows:
         out.print(f"{row.number:>4}  {local_time(row.created_at)}  {row.kind:<8}", end="")
-        if row.kind.startswith("restore"):
+        if row.kind.startswith("restore") or not row.counts:
             out.print("")
         else:
             counts = row.counts
             out.print(f"  +{counts['added']} ~{counts['changed']} -{counts['removed']}", end="")
-            out.print(f", {counted(row.embedded, 'input')} embedded", end="")
+            out.print(f", {counted(row.embedded or 0, 'input')} embedded", end="")
             out.print(f", recompute {percent(row.recompute_fraction)}")
     return 0
 
@@ -123,11 +140,13 @@ def log(common: Common) -> int:
 @click.command()
 @click.argument("old", type=int)
 @click.argument("new", type=int)
+@effective_option
+@principal_option
 @common_options
-def diff(common: Common, old: int, new: int) -> int:
+def diff(common: Common, old: int, new: int, effective: str | None) -> int:
     """Say which documents differ between generations OLD and NEW."""
     with common.index() as index:
-        difference = index.diff(old, new)
+        difference = index.diff(old, new, effective=effective)
     if common.as_json:
         print_json({"ok": True, **difference.as_fields()})
         return 0
@@ -157,11 +176,13 @@ def restore(common: Common, generation: int) -> int:
 
 
 @click.command()
+@effective_option
+@principal_option
 @common_options
-def status(common: Common) -> int:
+def status(common: Common, effective: str | None) -> int:
     """Say what is published, how large it is, and under which settings."""
     with common.index() as index:
-        found = index.status()
+        found = index.status(effective=effective)
     if common.as_json:
         print_json({"ok": True, **found.as_fields()})
         return 0
@@ -179,7 +200,8 @@ def _print_status(found: Status) -> None:
     out.print(f"  chunker  {found.chunker}{planner}")
     for source in found.sources:
         documents = counted(source.documents, "document")
-        out.print(f"  source   {source.name}: {documents} at {source.root}")
+        where = f" at {source.root}" if source.root else ""
+        out.print(f"  source   {source.name}: {documents}{where}")
         if source.held_by_restore:
             out.print(
                 "           held by a restore until `variorum sync --release`", style="yellow"
@@ -188,7 +210,8 @@ def _print_status(found: Status) -> None:
         out.print(
             f"  held     {held_document['document']}: {held_document['kind']}", style="yellow"
         )
-    out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
+    if found.store_bytes is not None:
+        out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
 
 
 @click.command()
