@@ -2,9 +2,9 @@
 
 Text without spaces between its words gives overlapping pairs of characters, and the last character
 of a run on its own: whatever stands in the text is found by any two of its characters that stand
-together, and by any one as the beginning of a pair. Other text gives words; what holds them together (a path, an
-identifier, a number, a date) gives itself, its parts, and theirs. A word of Latin letters gives its
-English stem.
+together, and by any one as the beginning of a pair. Other text gives words; what holds them
+together (a path, an identifier, a number, a date) gives itself, its parts, and theirs. A word of
+Latin letters gives its English stem.
 """
 
 from collections import Counter

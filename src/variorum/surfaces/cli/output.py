@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from variorum.records.errors import VariorumError
-from variorum.records.hits import Answer, CitedText
+from variorum.records.hits import CitedText
 from variorum.records.reports import PlannedDocument, Report
 
 MAX_SHOWN = 1000
@@ -222,23 +222,6 @@ def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
 def lines_of(start: int, end: int) -> str:
     """A range of lines in words."""
     return f"line {start}" if start == end else f"lines {start}–{end}"
-
-
-def print_answer(answer: Answer) -> None:
-    """Hits as a reader wants them: where, under which headings, the passage, its citation."""
-    out = console()
-    if not answer.hits:
-        out.print(f"No passage in generation {answer.generation}.")
-    for hit in answer.hits:
-        path = headings(hit.heading_path)
-        out.print(f"{hit.rank:>2}  {path or hit.document}", style="bold")
-        where = lines_of(hit.start_line, hit.end_line)
-        since = local_time(hit.changed_at)
-        standing = "" if hit.standing == "current" else f", {hit.standing}"
-        out.print(f"    score {hit.score:.3f}, {where}, unchanged since {since}{standing}")
-        print_wrapped(out, hit.text.strip("\r\n"), "    ")
-        out.print(f"    {hit.citation}", style="cyan")
-        out.print("")
 
 
 def print_cited(cited: CitedText) -> None:

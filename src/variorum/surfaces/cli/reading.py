@@ -5,7 +5,10 @@ from collections.abc import Sequence
 import click
 
 from variorum.door.status import Status
+from variorum.records.arguments import bad_parameter
 from variorum.records.errors import DamagedError, InputError
+from variorum.retrieval.legs import MODES
+from variorum.surfaces.cli.answers import print_answer
 from variorum.surfaces.cli.options import (
     Common,
     common_options,
@@ -17,7 +20,6 @@ from variorum.surfaces.cli.output import (
     counted,
     local_time,
     percent,
-    print_answer,
     print_cited,
     print_json,
 )
@@ -32,6 +34,13 @@ from variorum.surfaces.cli.output import (
 @click.option(
     "--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata."
 )
+@click.option(
+    "--mode", type=click.Choice(MODES), help="By meaning, by words, or both [default: hybrid]."
+)
+@click.option(
+    "--weight", multiple=True, metavar="LEG=W", help="Weight of dense or lexical in hybrid."
+)
+@click.option("--explain", is_flag=True, help="Say what each leg and each word gave a hit.")
 @effective_option
 @principal_option
 @common_options
@@ -43,10 +52,14 @@ def search(
     path: str | None,
     content_type: str | None,
     where: tuple[str, ...],
+    mode: str | None,
+    weight: tuple[str, ...],
+    explain: bool,
     effective: str | None,
 ) -> int:
-    """Find the passages nearest in meaning to QUERY."""
+    """Find the passages that answer QUERY best, by meaning and by words."""
     wanted = _wanted(where)
+    weights = _weights(weight)
     with common.index() as index:
         answer = index.search(
             query,
@@ -55,13 +68,27 @@ def search(
             path=path,
             content_type=content_type,
             where=wanted,
+            mode=mode,
+            weights=weights,
+            explain=explain,
             effective=effective,
         )
     if common.as_json:
         print_json({"ok": True, **answer.as_fields()})
     else:
-        print_answer(answer)
+        print_answer(answer, explain=explain)
     return 0
+
+
+def _weights(given: Sequence[str]) -> dict[str, float]:
+    found = {}
+    for text in given:
+        leg, _, number = text.partition("=")
+        try:
+            found[leg] = float(number)
+        except ValueError:
+            raise bad_parameter("--weight", "LEG=W, such as lexical=0.5", text) from None
+    return found
 
 
 def _wanted(where: Sequence[str]) -> dict[str, str]:
