@@ -23,7 +23,7 @@ from workplace import LEAVE, MODEL, TRAVEL, Workplace
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "DATE"),
     (re.compile(r"\d+\.\d s"), "SECONDS"),
-    (re.compile(r"score \d\.\d+"), "score"),
+    (re.compile(r"(meaning|words) -?\d+\.\d+"), r"\1"),
 )
 ELISION = "…"
 

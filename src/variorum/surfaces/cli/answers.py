@@ -20,7 +20,7 @@ def print_answer(answer: Answer, *, explain: bool) -> None:
         where = lines_of(hit.start_line, hit.end_line)
         since = local_time(hit.changed_at)
         standing = "" if hit.standing == "current" else f", {hit.standing}"
-        out.print(f"    by {_found_by(hit)}, {where}, unchanged since {since}{standing}")
+        out.print(f"    {_found_by(hit)}, {where}, unchanged since {since}{standing}")
         if explain:
             _print_explanation(hit)
         print_wrapped(out, hit.text.strip("\r\n"), "    ")
@@ -29,7 +29,7 @@ def print_answer(answer: Answer, *, explain: bool) -> None:
 
 
 def _found_by(hit: Hit) -> str:
-    return " and ".join(f"{_BY[leg.leg]} {leg.score:.3f}" for leg in hit.legs)
+    return ", ".join(f"{_BY[leg.leg]} {leg.score:.3f}" for leg in hit.legs)
 
 
 def _print_explanation(hit: Hit) -> None:
