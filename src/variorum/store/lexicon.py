@@ -4,7 +4,8 @@ A store has the terms of one analyzer. Under another they are made anew, in shor
 from the revisions; a search meanwhile says that they are not there yet.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +43,16 @@ class Unindexed:
 
 def is_ready(connection: Connection, analyzer: str) -> bool:
     """Whether every stored chunk has the terms of `analyzer`. Constant."""
-    with connection.begin():
+    with within(connection):
         known = _lexicon(connection)
         if known is None:
             return not connection.execute(select(chunk.c.layout_id).limit(1)).first()
         return known == (analyzer, True)
+
+
+def within(connection: Connection) -> AbstractContextManager[object]:
+    """The transaction that the connection is in, or one of its own."""
+    return nullcontext() if connection.in_transaction() else connection.begin()
 
 
 def _lexicon(connection: Connection) -> tuple[str, bool] | None:
@@ -95,14 +101,23 @@ def _write_lexicon(connection: Connection, analyzer: str, *, is_complete: bool) 
 
 def unindexed_layouts(connection: Connection) -> Iterator[Unindexed]:
     """Every stored layout that has chunks without terms, one after the other."""
+    return _layouts(connection, _unindexed)
+
+
+def indexed_layouts(connection: Connection) -> Iterator[Unindexed]:
+    """Every stored layout with all of its chunks, one after the other."""
+    return _layouts(connection, select)
+
+
+def _layouts(connection: Connection, chosen: Callable[..., Select[Any]]) -> Iterator[Unindexed]:
     last = 0
     while True:
-        query = _unindexed(chunk.c.layout_id).where(chunk.c.layout_id > last)
-        with connection.begin():
+        query = chosen(chunk.c.layout_id).where(chunk.c.layout_id > last)
+        with within(connection):
             found = connection.execute(query.order_by(chunk.c.layout_id).limit(1)).scalar()
             if found is None:
                 return
-            unindexed = _read(connection, found)
+            unindexed = _read(connection, found, chosen)
         yield unindexed
         last = found
 
@@ -115,10 +130,8 @@ def _unindexed(*columns: ColumnElement[Any]) -> Select[Any]:
     )
 
 
-def _read(connection: Connection, layout_id: int) -> Unindexed:
-    places = _unindexed(
-        chunk.c.input_id, chunk.c.start, chunk.c.end, chunk.c.prefix, *unsound(chunk)
-    )
+def _read(connection: Connection, layout_id: int, chosen: Callable[..., Select[Any]]) -> Unindexed:
+    places = chosen(chunk.c.input_id, chunk.c.start, chunk.c.end, chunk.c.prefix, *unsound(chunk))
     rows = connection.execute(places.where(chunk.c.layout_id == layout_id))
     chunks = tuple(UnindexedChunk(*require_sound(row, 1)) for row in rows)
     query = select(layout.c.revision_id, layout.c.content_type, *unsound(layout))

@@ -1,6 +1,6 @@
 """The terms of what a plan publishes, and of what was published before there were any."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sqlalchemy import Connection
 
@@ -44,18 +44,22 @@ def stage_new_terms(staging: Staging) -> None:
         _index(unindexed_documents(staging), lambda inputs: stage_terms(staging, inputs))
 
 
+def passages(found: Unindexed) -> Iterator[tuple[int, str]]:
+    """(input id, embedding input) of each chunk."""
+    text = decode(Revision(found.content, found.content_type)).characters
+    for chunk in found.chunks:
+        yield chunk.input_id, render(chunk.prefix, text[chunk.start : chunk.end])
+
+
 def _index(found: Iterable[Unindexed], keep: Keep) -> None:
     """The terms of each input once, kept a segment at a time."""
     seen: set[int] = set()
     waiting: list[tuple[int, Terms]] = []
     for unindexed in found:
-        text = decode(Revision(unindexed.content, unindexed.content_type)).characters
-        for chunk in unindexed.chunks:
-            if chunk.input_id in seen:
-                continue
-            seen.add(chunk.input_id)
-            passage = render(chunk.prefix, text[chunk.start : chunk.end])
-            waiting.append((chunk.input_id, terms(passage)))
+        for input_id, passage in passages(unindexed):
+            if input_id not in seen:
+                seen.add(input_id)
+                waiting.append((input_id, terms(passage)))
         if len(waiting) >= SEGMENT_INPUTS:
             keep(waiting)
             waiting = []

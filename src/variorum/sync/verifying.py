@@ -16,6 +16,7 @@ from variorum.store.chain import chain_problems
 from variorum.store.engine import means_damage
 from variorum.store.store import Store
 from variorum.store.vectors import unpack
+from variorum.sync.verifying_terms import term_problems
 
 _NORM_TOLERANCE = 2e-3
 
@@ -49,6 +50,7 @@ def verify(store: Store, progress: Progress) -> list[Finding]:
             ("pointers", (Finding("pointer", *one) for one in chain_problems(connection))),
             ("layouts", _layout_findings(audit, progress)),
             ("vectors", _vector_findings(audit, progress)),
+            ("terms", (Finding("terms", *one) for one in term_problems(connection))),
         ]
         for name, check in checks:
             _collect(store, name, check, findings)

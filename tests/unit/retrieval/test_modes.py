@@ -44,9 +44,7 @@ def test_hybrid_is_the_default_and_every_hit_adds_up(bench: Bench) -> None:
 
 
 def test_a_share_is_the_weight_over_the_rank_in_a_leg_and_the_constant(bench: Bench) -> None:
-    alone = {
-        mode: ranks(answered(bench, query(), 100, mode=mode)) for mode in ("dense", "lexical")
-    }
+    alone = {mode: ranks(answered(bench, query(), 100, mode=mode)) for mode in ("dense", "lexical")}
     answer = answered(bench, query(), 100, weights={"dense": 2, "lexical": 0.5})
     for hit in answer.hits:
         for leg in hit.legs:
