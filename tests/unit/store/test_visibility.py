@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event
 
 import variorum
-from variorum.records.errors import VariorumError
+from variorum.records.errors import DamagedError, VariorumError
 from variorum.store.seals import crc32
 from variorum.store.store import counted_statements
 from workbench import Bench, document, rule
@@ -133,3 +133,19 @@ def test_the_policy_costs_the_owner_one_row_a_search(bench: Bench) -> None:
             index.search("anything", 1)
     grants = [one for one in statements if "access_grant" in one]
     assert len(grants) == 1, "the standing of the one hit"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE access_grant SET reader_set_id = "
+        "(SELECT set_id FROM reader WHERE name = 'user:bob')",
+        "UPDATE access_grant SET effective_until = NULL, to_version = NULL, from_version = 7",
+        "UPDATE reader SET name = 'user:bob'",
+        "UPDATE document SET reader_set_id = NULL, grants = 9",
+    ],
+)
+def test_damage_lets_nobody_in(bench: Bench, damage: str) -> None:
+    bench.sql(damage)
+    with bench.open(principal=BOB) as index, pytest.raises(DamagedError):
+        index.search("anything")
