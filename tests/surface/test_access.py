@@ -98,7 +98,7 @@ def test_the_screens_say_the_same_in_words(governed: Workplace) -> None:
         (("access", "apply", "none.toml"), "no-policy-file"),
         (("access", "apply", "docs/leave.md"), "bad-policy"),
         (("access", "apply", "--author", " "), "bad-parameter"),
-        (("log", "--principal", ""), "bad-reader"),
+        (("log", "--principal", ""), "bad-parameter"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

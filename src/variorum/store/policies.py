@@ -203,6 +203,9 @@ def write_grants(
     ]
     if rows:
         insert_rows(connection, access_grant, rows)
+        more = update(document).where(document.c.id == bindparam("granted"))
+        counted = more.values(resealed(document, grants=document.c.grants + 1))
+        connection.execute(counted, [{"granted": identifier} for identifier in grants])
 
 
 def set_ids(connection: Connection, sets: Iterable[frozenset[str]]) -> dict[frozenset[str], int]:
@@ -224,11 +227,11 @@ def set_ids(connection: Connection, sets: Iterable[frozenset[str]]) -> dict[froz
 
 def sets_holding(connection: Connection, readers: Iterable[str]) -> frozenset[int]:
     """The reader sets that hold at least one of the readers."""
-    query = select(reader.c.set_id).where(reader.c.name == bindparam("wanted"))
+    query = select(reader.c.set_id, *unsound(reader)).where(reader.c.name == bindparam("wanted"))
     return frozenset(
-        identifier
+        require_sound(row, 1)[0]
         for name in sorted(readers)
-        for identifier in connection.execute(query, {"wanted": name}).scalars()
+        for row in connection.execute(query, {"wanted": name})
     )
 
 

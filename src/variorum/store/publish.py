@@ -160,8 +160,9 @@ def _add_documents(connection: Connection, collection_id: int) -> None:
         bindparam("collection", collection_id, type_=Integer),
         staged_document.c.source,
         staged_document.c.path,
+        bindparam("grants", 0, type_=Integer),
     ).where(staged_document.c.closes.is_(None))
-    columns = ["collection_id", "source", "path"]
+    columns = ["collection_id", "source", "path", "grants"]
     insert_selected(connection, schema.document, columns, rows, ignoring=True)
 
 
@@ -304,7 +305,9 @@ def register_collection(connection: Connection, tenant: str, name: str) -> int:
     if known is not None:
         return known
     with write_transaction(connection):
-        insert_rows(connection, schema.collection, [{"tenant": tenant, "name": name}])
+        insert_rows(
+            connection, schema.collection, [{"tenant": tenant, "name": name, "readings": 0}]
+        )
     found = find_collection(connection, tenant, name)
     assert found is not None
     return found

@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 
 from variorum.store.engine import write_transaction
-from variorum.store.schema import audit
-from variorum.store.seals import insert_rows, require_sound, unsound
+from variorum.store.schema import audit, collection
+from variorum.store.seals import insert_rows, require_sound, resealed, unsound
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,9 @@ def record_reading(connection: Connection, collection_id: int, entry: AuditEntry
     """Append a reading, in a transaction of its own."""
     with write_transaction(connection):
         insert_rows(connection, audit, [{"collection_id": collection_id, **entry.as_fields()}])
+        mine = update(collection).where(collection.c.id == collection_id)
+        more = collection.c.readings + 1
+        connection.execute(mine.values(resealed(collection, readings=more)))
 
 
 def readings(connection: Connection, collection_id: int) -> list[AuditEntry]:

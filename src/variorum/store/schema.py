@@ -34,6 +34,8 @@ collection = Table(
     Column("id", Integer, primary_key=True),
     Column("tenant", String, nullable=False),
     Column("name", String, nullable=False),
+    # How many rows of `audit` are the collection's: one that is gone is missed.
+    Column("readings", Integer, nullable=False, server_default="0"),
     _seal(),
     UniqueConstraint("tenant", "name"),
 )
@@ -99,6 +101,8 @@ document = Table(
     Column("path", LargeBinary, nullable=False),
     # Whom the revision last synced narrows the document to; a restore leaves it alone.
     Column("reader_set_id", Integer, ForeignKey("reader_set.id")),
+    # How many rows of `access_grant` are the document's: one that is gone is missed.
+    Column("grants", Integer, nullable=False, server_default="0"),
     _seal(),
     UniqueConstraint("collection_id", "source", "path"),
 )

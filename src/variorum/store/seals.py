@@ -131,8 +131,10 @@ def _plain_insert(table: Table) -> Insert:
 
 def resealed(table: Table, **changed: object) -> dict[str, Any]:
     """The values of an UPDATE that sets `changed`, and the seal that fits them."""
-    new = {
-        name: bindparam(f"new_{name}", value, type_=table.c[name].type)
+    new: dict[str, ColumnElement[Any]] = {
+        name: value
+        if isinstance(value, ColumnElement)
+        else bindparam(f"new_{name}", value, type_=table.c[name].type)
         for name, value in changed.items()
     }
     return {**new, SEAL: sealed(table, {**dict(table.c), **new})}

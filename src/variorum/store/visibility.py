@@ -19,6 +19,7 @@ from variorum.access.policy import Section
 from variorum.store.manifests import ManifestRow
 from variorum.store.policies import sets_holding
 from variorum.store.schema import access_grant, document, manifest
+from variorum.store.seals import require_sound, unsound
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,11 @@ class Decision:
 
 
 def decide(connection: Connection, collection_id: int, wanted: AccessFilter) -> Decision:
-    """Decide a filter over a collection. Reads in proportion to what passes, by index."""
+    """Decide a filter over a collection. Reads in proportion to what passes, by index.
+
+    Raises:
+        DamagedError: a grant, a document or a reader that lets through is not as it was written.
+    """
     sets = None if wanted.readers is None else sets_holding(connection, wanted.readers)
     if not wanted.policy_version:
         return Decision(wanted, _NONE, sets, {})
@@ -73,30 +78,34 @@ def decide(connection: Connection, collection_id: int, wanted: AccessFilter) -> 
         with_sections = _current(collection_id)
     else:
         listed = with_sections = _allowed(collection_id, sets, wanted.at_us)
-    ids = np.fromiter(connection.execute(listed).scalars(), np.int64)
+    return Decision(wanted, _ids(connection, listed), sets, _sections(connection, with_sections))
+
+
+def _ids(connection: Connection, listed: Select[tuple[int]]) -> NDArray[np.int64]:
+    """The ids of the listed documents, sorted; what decides them is as it was written."""
+    rows = connection.execute(listed.add_columns(*unsound(access_grant, document)))
+    ids = np.fromiter((require_sound(row, 2)[0] for row in rows), np.int64)
     ids.sort()
-    return Decision(wanted, ids, sets, _sections(connection, with_sections))
+    return ids
 
 
 _NONE = np.empty(0, np.int64)
 
 
 def _current(collection_id: int) -> Select[tuple[int]]:
-    return select(access_grant.c.document_id).where(
-        access_grant.c.collection_id == collection_id, access_grant.c.to_version.is_(None)
+    return (
+        select(access_grant.c.document_id)
+        .join(document, document.c.id == access_grant.c.document_id)
+        .where(access_grant.c.collection_id == collection_id, access_grant.c.to_version.is_(None))
     )
 
 
 def _allowed(collection_id: int, sets: frozenset[int], at_us: int | None) -> Select[tuple[int]]:
     narrowed_to = document.c.reader_set_id
-    return (
-        _current(collection_id)
-        .join(document, document.c.id == access_grant.c.document_id)
-        .where(
-            access_grant.c.reader_set_id.in_(sorted(sets)),
-            or_(narrowed_to.is_(None), narrowed_to.in_(sorted(sets))),
-            _in_force(at_us),
-        )
+    return _current(collection_id).where(
+        access_grant.c.reader_set_id.in_(sorted(sets)),
+        or_(narrowed_to.is_(None), narrowed_to.in_(sorted(sets))),
+        _in_force(at_us),
     )
 
 

@@ -386,3 +386,23 @@ def test_the_door_takes_a_policy_file_by_name(bench: Bench) -> None:
             index.access.apply(bench.home / "none.toml")
         with pytest.raises(InputError):
             index.access.apply(file, author=" ")
+
+
+def test_the_section_around_a_citation_ends_where_something_kept_back_begins(
+    tmp_path: Path,
+) -> None:
+    bench = Bench(tmp_path, '[chunking]\nchunker = "anchored(max_tokens=30, min_tokens=5)"\n')
+    functions = [
+        f"def {name}():\n    return '{words(name, 8)}'\n" for name in ("one", "key", "two")
+    ]
+    bench.write({"a.txt": "none", "code.py": "\n\n".join(functions)})
+    sources = '\n[sources.code]\nroot = "docs"\ninclude = ["*.py"]\n'
+    bench.configure(bench.settings, sources)
+    bench.sync(source="code")
+    section_of = '[[rules.sections]]\nheading = ["def key"]\nreaders = ["user:ann"]\n'
+    bench.apply(rule("code:**", "everyone") + section_of)
+    with bench.open(principal=BOB) as index:
+        hits = index.search(words("one", 8), 10).hits
+        sections = [index.show(hit.citation).section for hit in hits]
+    assert any("one" in text for text in sections)
+    assert not any(words("key", 8)[:10] in text for text in sections)

@@ -18,7 +18,7 @@ from variorum.records.errors import DamagedError
 from variorum.store import engine
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, seal_of, sealed, sealed_columns, write_json
-from workbench import Bench, document
+from workbench import Bench, document, rule
 
 COLUMNS = [column for table in metadata.sorted_tables for column in table.c]
 SEALED = [column for table in metadata.sorted_tables for column in sealed_columns(table)]
@@ -27,14 +27,19 @@ IDS = {f"{table}.id" for table in metadata.tables if "id" in metadata.tables[tab
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """Two generations and a restore, in English and Chinese."""
+    """Two generations and a restore, in English and Chinese, with a policy and a reading."""
     bench = Bench(tmp_path_factory.mktemp("made"))
+    bench.configure(bench.settings, '[collections.default]\naudit = "queries"\n')
     bench.write({"a.md": document("One", "Two"), "休假.md": "# 休假\n\n每年有二十五天的年假。\n"})
     bench.sync()
     bench.write({"a.md": document("One", "Three"), "c.md": "c"})
     bench.sync()
     with bench.open() as index:
         index.restore(1)
+        index.search("one", 1)
+    dates = {"effective_from": "2020-01-01", "effective_until": "2999-01-01"}
+    status = {"status": '"current"', "status_by": '"Legal"', "status_at": "2020-01-01"}
+    bench.apply(rule("*:**", "everyone", "group:staff", **dates, **status))
     return bench
 
 
@@ -122,6 +127,8 @@ def test_a_row_that_is_gone_or_was_never_written_is_found(bench: Bench, table: T
         fresh = names
         for key, value in (
             ("number", "99"),
+            ("version", "99"),
+            ("digest", "'new'"),
             ("ordinal", "99"),
             ("name", "'new'"),
             ("path", "x'41'"),
@@ -183,6 +190,7 @@ def test_what_a_command_reads_is_what_was_written_or_it_says_that_it_is_not(
 
 VALUES = {
     "INTEGER": st.integers(-(2**63), 2**63 - 1),
+    "BIGINT": st.integers(-(2**63), 2**63 - 1),
     "VARCHAR": st.text(st.characters(codec="utf-8")),
     "BLOB": st.binary(),
     "BOOLEAN": st.booleans(),

@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import event
 
 import variorum
-from variorum.records.errors import VariorumError
+from variorum.records.errors import DamagedError, VariorumError
+from variorum.store.seals import crc32
 from variorum.store.store import counted_statements
 from workbench import Bench, document, rule
 
@@ -25,9 +26,8 @@ def traced(index: variorum.Index) -> Iterator[list[tuple[str, str, int]]]:
 
     def note(_c: object, cursor: Any, statement: str, values: object, *_: object) -> None:
         # The rows are counted by running the statement once more, on a connection of its own.
-        path = engine.url.database
-        assert path is not None
-        other = sqlite3.connect(path)
+        other = sqlite3.connect(index._store.path)
+        other.create_function("crc32", 1, crc32)
         rows = other.execute(statement, values).fetchall()  # type: ignore[arg-type]
         other.close()
         found.append((statement, repr(values), len(rows)))
@@ -74,6 +74,7 @@ def test_forbidden_and_absent_run_the_same_statements_over_the_same_rows(
     assert traces[0] == traces[1]
     assert len(traces[0]) >= 1
     assert errors[0] == errors[1]
+    assert errors[0]["kind"] == "no-such-citation"
 
 
 def test_a_search_is_the_same_work_whatever_it_may_not_see(tmp_path: Path) -> None:
@@ -132,3 +133,19 @@ def test_the_policy_costs_the_owner_one_row_a_search(bench: Bench) -> None:
             index.search("anything", 1)
     grants = [one for one in statements if "access_grant" in one]
     assert len(grants) == 1, "the standing of the one hit"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE access_grant SET reader_set_id = "
+        "(SELECT set_id FROM reader WHERE name = 'user:bob')",
+        "UPDATE access_grant SET effective_until = NULL, to_version = NULL, from_version = 7",
+        "UPDATE reader SET name = 'user:bob'",
+        "UPDATE document SET reader_set_id = NULL, grants = 9",
+    ],
+)
+def test_damage_lets_nobody_in(bench: Bench, damage: str) -> None:
+    bench.sql(damage)
+    with bench.open(principal=BOB) as index, pytest.raises(DamagedError):
+        index.search("anything")

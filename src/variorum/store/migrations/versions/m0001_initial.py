@@ -23,6 +23,7 @@ def _create_collections() -> None:
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("tenant", sa.String, nullable=False),
         sa.Column("name", sa.String, nullable=False),
+        sa.Column("readings", sa.Integer, nullable=False, server_default="0"),
         sa.UniqueConstraint("tenant", "name"),
     )
     op.create_table(
@@ -89,6 +90,7 @@ def _create_documents() -> None:
         sa.Column("source", sa.String, nullable=False),
         sa.Column("path", sa.LargeBinary, nullable=False),
         sa.Column("reader_set_id", sa.Integer, sa.ForeignKey("reader_set.id")),
+        sa.Column("grants", sa.Integer, nullable=False, server_default="0"),
         sa.UniqueConstraint("collection_id", "source", "path"),
     )
     op.create_table(

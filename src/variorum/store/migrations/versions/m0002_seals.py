@@ -9,7 +9,7 @@ down_revision = "0001"
 # In the order of each table's columns, without the ids that the engine chooses: numbers are
 # quoted, texts in hexadecimal digits, bytes by their checksum.
 _SEALED = {
-    "collection": ("hex(tenant)", "hex(name)"),
+    "collection": ("hex(tenant)", "hex(name)", "quote(readings)"),
     "head": ("quote(collection_id)", "quote(generation)"),
     "model": ("hex(fingerprint)", "hex(name)", "hex(spec)", "quote(dimensions)"),
     "recipe": ("hex(fingerprint)", "hex(settings)"),
@@ -24,7 +24,13 @@ _SEALED = {
         "hex(report)",
     ),
     "source": ("quote(collection_id)", "hex(name)", "hex(root)", "quote(held_by_restore)"),
-    "document": ("quote(collection_id)", "hex(source)", "crc32(path)", "quote(reader_set_id)"),
+    "document": (
+        "quote(collection_id)",
+        "hex(source)",
+        "crc32(path)",
+        "quote(reader_set_id)",
+        "quote(grants)",
+    ),
     "revision": ("hex(tenant)", "hex(sha256)", "quote(size_bytes)", "crc32(content)"),
     "layout": (
         "quote(revision_id)",
