@@ -50,6 +50,13 @@ def is_ready(connection: Connection, analyzer: str) -> bool:
         return known == (analyzer, True)
 
 
+def is_lost(connection: Connection) -> bool:
+    """Whether there are terms, and nothing says whose."""
+    with within(connection):
+        has_terms = connection.execute(select(indexed.c.input_id).limit(1)).first() is not None
+        return has_terms and _lexicon(connection) is None
+
+
 def within(connection: Connection) -> AbstractContextManager[object]:
     """The transaction that the connection is in, or one of its own."""
     return nullcontext() if connection.in_transaction() else connection.begin()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import Connection
 
 from variorum.analysis import ANALYZER, terms
-from variorum.store.lexicon import indexed_layouts, is_ready
+from variorum.store.lexicon import indexed_layouts, is_lost, is_ready
 from variorum.store.term_audit import fingerprint_of, stored_fingerprints
 from variorum.sync.terming import passages
 
@@ -15,6 +15,8 @@ def term_problems(connection: Connection) -> Iterator[tuple[str, str]]:
 
     Nothing where the terms are of other rules: a search says so, and the next sync makes them anew.
     """
+    if is_lost(connection):
+        yield "lexicon", "is gone, and there are terms"
     if not is_ready(connection, ANALYZER):
         return
     stored = stored_fingerprints(connection)
