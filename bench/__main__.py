@@ -2,7 +2,7 @@
 
 import argparse
 
-from bench import chains, corpus, ingest, kill, locality, recompute, speed
+from bench import chains, corpus, ingest, kill, locality, recompute, speed, strategies
 from bench.study import Study, report
 
 STUDIES = (
@@ -13,6 +13,7 @@ STUDIES = (
     recompute.STUDY,
     locality.STUDY,
     speed.STUDY,
+    strategies.STUDY,
 )
 
 

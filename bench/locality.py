@@ -9,11 +9,12 @@ from statistics import fmean
 
 import numpy as np
 
-from bench.revisions import MODEL, PAIRS, RememberingTokenizer, UncountedSizer, Version, read_pairs
-from bench.splitters import installed_versions
+from bench.revisions import MODEL, PAIRS, UncountedSizer, read_pairs
 from bench.study import RESULTS, SEED, Result, Study, Table, Target
-from bench.subjects import Cut, Ours, Peer, Subject
+from bench.subjects import Cut, Ours, Peer, Subject, installed_versions
 from variorum.embedding import embedder_from_spec
+from variorum.lab.counting import OnceTokenizer
+from variorum.lab.versions import Version
 from variorum.records.protocols import Tokenizer
 
 SIZE = 100
@@ -95,19 +96,20 @@ def replay(
     random = Random(SEED)
     for index, (name, language, page) in enumerate(pages):
         share = count * (index + 1) // len(pages) - count * index // len(pages)
-        tokenizer = RememberingTokenizer(page.tokenizer)
-        tokenizer.known_starts[page.text] = page.tokens.starts
+        tokenizer = OnceTokenizer(page.tokenizer)
         quick = UncountedSizer(tokenizer)
+        tokenizer.remember(page.text, page.tokens.starts)
         olds = {key: subject.cut(page, quick) for key, subject in subjects.items()}
         for edit in edits(page.text, share, random):
             text = edit.of(page.text)
-            tokenizer.known_starts[text] = starts_after(edit, page, text, page.tokenizer)
+            tokenizer.forget()
+            tokenizer.remember(page.text, page.tokens.starts)
+            tokenizer.remember(text, starts_after(edit, page, text, page.tokenizer))
             after = Version(text, page.content_type, tokenizer)
             for key, subject in subjects.items():
                 new = subject.cut(after, quick, olds[key])
                 reached = disturbed(olds[key], new)
                 found[key].append(Disturbed(reached, len(new.inputs), edit, language, name))
-            del tokenizer.known_starts[text]
     return found
 
 

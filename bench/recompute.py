@@ -7,20 +7,32 @@ falls below 0 where a new version repeats an input within itself, which R counts
 """
 
 import argparse
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, pstdev
 
-from bench.bootstrap import over_clusters, over_documents
-from bench.revisions import PAIRS, Pair, RememberingSizer, Version, model_sizer, read_pairs
-from bench.splitters import installed_versions
+import numpy as np
+
+from bench.revisions import PAIRS, Pair, model_sizer, read_pairs
 from bench.study import Result, Study, Table, Target
-from bench.subjects import SIZES, TOLERANCE, Cut, Family, Subject, families, tuned
+from bench.subjects import (
+    SIZES,
+    TOLERANCE,
+    Family,
+    Subject,
+    families,
+    installed_versions,
+    sizes_of,
+    tuned,
+)
+from variorum.lab.costs import step
+from variorum.lab.counting import StudySizer
+from variorum.lab.statistics import over_clusters, over_documents
 
 LANGUAGES = ("en", "zh")
 MOST_EXCESS_PLANNED = 0.3
 MOST_EXCESS_ALONE = 3.0
+NOTHING = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +110,7 @@ class Row:
         }
 
 
-def outcome(subject: Subject, pair: Pair, sizer: RememberingSizer) -> Outcome:
+def outcome(subject: Subject, pair: Pair, sizer: StudySizer) -> Outcome:
     """One pair, after the control that a version against itself embeds nothing."""
     try:
         old = subject.cut(pair.old, sizer)
@@ -106,38 +118,14 @@ def outcome(subject: Subject, pair: Pair, sizer: RememberingSizer) -> Outcome:
         new = subject.cut(pair.new, sizer, old)
     except Exception as error:
         return Outcome(pair, failure=f"{type(error).__name__}: {error}"[:120])
-    if recompute(old, same, sizer):
+    if step(old, same, set(), NOTHING, sizer).recomputed:
         return Outcome(pair, failure="the same text is cut in two ways")
-    return Outcome(pair, recompute(old, new, sizer), floor(old, pair.new), tuple(new.sizes()))
+    found = step(old, new, set(), NOTHING, sizer)
+    shares = (float(100 * found.recompute_fraction), float(100 * (found.floor or 0)))
+    return Outcome(pair, *shares, tuple(sizes_of(new)))
 
 
-def recompute(old: Cut, new: Cut, sizer: RememberingSizer) -> float:
-    inputs = list(dict.fromkeys(new.inputs))
-    cost = dict(zip(inputs, sizer.count(inputs), strict=True))
-    return 100 * sum(cost[one] for one in cost.keys() - set(old.inputs)) / sum(cost.values())
-
-
-def floor(old: Cut, new: Version) -> float:
-    """Percent of tokens outside the heaviest set of old chunks that do not overlap."""
-    contents = {old.version.text[start:end].strip() for start, end in old.spans}
-    found = sorted(_occurrences(contents, new.text))
-    ends = [end for end, _ in found]
-    best = [0]
-    for number, (end, start) in enumerate(found):
-        before = bisect_right(ends, start, hi=number)
-        best.append(max(best[-1], best[before] + new.tokens.count(start, end)))
-    return 100 * (1 - best[-1] / max(1, new.tokens.total))
-
-
-def _occurrences(contents: set[str], text: str) -> Iterator[tuple[int, int]]:
-    for content in contents - {""}:
-        place = text.find(content)
-        while place >= 0:
-            yield place + len(content), place
-            place = text.find(content, place + 1)
-
-
-def measured(family: Family, size: int, pairs: Sequence[Pair], sizer: RememberingSizer) -> Row:
+def measured(family: Family, size: int, pairs: Sequence[Pair], sizer: StudySizer) -> Row:
     parameter, _ = tuned(family, size, [pair.new for pair in pairs], sizer)
     subject = family.at(parameter)
     outcomes = [outcome(subject, pair, sizer) for pair in pairs]

@@ -15,16 +15,17 @@ from typing import TypeVar
 
 from bench.chains import CHAINS
 from bench.locality import chosen
-from bench.revisions import MODEL, PAIRS, RememberingTokenizer, content_type
-from bench.splitters import SPLITTERS, installed_versions
+from bench.revisions import MODEL, PAIRS
 from bench.study import Result, Study, Table, Target
-from bench.subjects import Ours, Peer, Subject, word_vectors
+from bench.subjects import Ours, Peer, Subject, installed_versions, split, word_vectors
 from variorum.chunking import lay_out
 from variorum.embedding import embedder_from_spec
 from variorum.formats import parse
+from variorum.lab.counting import OnceTokenizer
 from variorum.records.layout import PreviousLayout, Recipe
 from variorum.records.protocols import Embedder
 from variorum.records.text import Text
+from variorum.sources.naming import content_type_of
 
 CHARACTERS = 300_000
 REPEATS = 5
@@ -91,9 +92,7 @@ def ratios(model: Embedder, subjects: dict[str, Subject]) -> list[dict[str, obje
 def _work(subject: Subject, text: str, structure: object, model: Embedder) -> Callable[[], object]:
     if isinstance(subject, Peer):
         # Every count is asked for once, as the peers' own caches do.
-        return lambda: SPLITTERS[subject.name](subject.size, RememberingTokenizer(model.tokenizer))(
-            text
-        )
+        return lambda: split(subject.name, subject.size, OnceTokenizer(model.tokenizer))(text)
     made = recipe(subject.spec, planner=False)
     return lambda: lay_out(text, structure, made, model, None, word_vectors)
 
@@ -104,7 +103,7 @@ def update(model: Embedder, spec: str, *, with_kara: bool) -> dict[str, object]:
     middle = page.index(". ", len(page) // 2) + 1
     edited = page[:middle] + SENTENCE + page[middle:]
     made = recipe(spec)
-    kind = content_type("page.md")
+    kind = content_type_of(b"page.md")
     first = lay_out(page, parse(Text(page), kind), made, model)
     structure = parse(Text(edited), kind)
     before = PreviousLayout(page, first)

@@ -5,13 +5,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log2
 from statistics import fmean
+from zlib import crc32
 
-from bench.chunking_corpus import word_vectors
-from bench.revisions import RememberingSizer, UncountedSizer, Version
-from bench.splitters import SPLITTERS, Split
+import numpy as np
+
+from bench.revisions import UncountedSizer
 from variorum.chunking import lay_out
-from variorum.records.layout import Layout, PreviousLayout, Recipe
-from variorum.records.protocols import Sizer, Tokenizer
+from variorum.lab.atoms import atoms
+from variorum.lab.counting import StudySizer
+from variorum.lab.peers import PEERS, Split
+from variorum.lab.record import versions
+from variorum.lab.subjects import Cut
+from variorum.lab.versions import Version
+from variorum.records.layout import PreviousLayout, Recipe
+from variorum.records.protocols import Sizer, Tokenizer, Vectors
 from variorum.records.text import Span
 
 SIZES = (100, 200, 370)
@@ -19,21 +26,17 @@ TOLERANCE = 0.05
 _CLOSE = 0.01
 _TRIES = 8
 
-__all__ = ["SIZES", "Cut", "Family", "Ours", "Peer", "Subject", "families", "tuned", "word_vectors"]
+SPLITTERS = {
+    "semantic-text-splitter Markdown": "semantic-text-splitter-markdown",
+    "semantic-text-splitter Text": "semantic-text-splitter",
+    "LangChain Recursive": "langchain-recursive",
+    "LangChain Markdown": "langchain-markdown",
+    "semchunk": "semchunk",
+    "Chonkie Recursive": "chonkie-recursive",
+}
+"""The peers of the studies, and what the lab calls them."""
 
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A version in chunks: their ranges, their complete inputs, and the layout where it is ours."""
-
-    version: Version
-    spans: Sequence[Span]
-    inputs: Sequence[str]
-    layout: Layout | None = None
-
-    def sizes(self) -> list[int]:
-        """Tokens that start in each range."""
-        return [self.version.tokens.count(*span) for span in self.spans]
+DIMENSIONS = 256
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,32 @@ class Peer:
         return str(self.size)
 
     def cut(self, version: Version, sizer: Sizer, previous: Cut | None = None) -> Cut:
-        spans = _splitter(self.name, self.size, sizer.tokenizer)(version.text)
+        spans = split(self.name, self.size, sizer.tokenizer)(version.text)
         return Cut(version, spans, [version.text[start:end] for start, end in spans])
 
 
 @lru_cache
-def _splitter(name: str, size: int, tokenizer: Tokenizer) -> Split:
-    return SPLITTERS[name](size, tokenizer)
+def split(name: str, size: int, tokenizer: Tokenizer) -> Split:
+    """The splitter of a peer at a size in tokens."""
+    return PEERS[SPLITTERS[name]].make({"max_tokens": size}, tokenizer)
+
+
+def installed_versions() -> dict[str, str]:
+    return versions([*(PEERS[name].package for name in SPLITTERS.values()), "kara-toolkit"])
+
+
+def sizes_of(cut: Cut) -> list[int]:
+    """Tokens that start in each range."""
+    return [cut.version.tokens.count(*span) for span in cut.spans]
+
+
+def word_vectors(inputs: Sequence[str]) -> Vectors:
+    """Hashed words in place of a model: they show how stable semantic cuts are, not how good."""
+    vectors = np.zeros((len(inputs), DIMENSIONS), dtype=np.float32)
+    for row, text in enumerate(inputs):
+        for atom in atoms(text):
+            vectors[row, crc32(atom.encode()) % DIMENSIONS] += 1
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
 
 
 Subject = Ours | Peer
@@ -131,23 +153,23 @@ def families() -> list[Family]:
     return found + [Family(name, lambda size, name=name: Peer(name, size)) for name in SPLITTERS]
 
 
-def mean_size(subject: Subject, versions: Sequence[Version], sizer: RememberingSizer) -> float:
+def mean_size(subject: Subject, versions: Sequence[Version], sizer: StudySizer) -> float:
     """Mean tokens of a chunk over all chunks of the versions, each cut afresh."""
     plain = subject if isinstance(subject, Peer) else replace(subject, planner=False)
     sizes = [size for one in versions for size in _sizes(plain, one, sizer)]
     return fmean(sizes)
 
 
-def _sizes(subject: Subject, version: Version, sizer: RememberingSizer) -> list[int]:
+def _sizes(subject: Subject, version: Version, sizer: StudySizer) -> list[int]:
     quick = sizer if isinstance(subject, Peer) else UncountedSizer(sizer.tokenizer)
     try:
-        return subject.cut(version, quick).sizes()
+        return sizes_of(subject.cut(version, quick))
     except Exception:
         return []
 
 
 def tuned(
-    family: Family, target: float, versions: Sequence[Version], sizer: RememberingSizer
+    family: Family, target: float, versions: Sequence[Version], sizer: StudySizer
 ) -> tuple[int, float]:
     """(size, mean) of the family whose mean comes nearest to `target`.
 

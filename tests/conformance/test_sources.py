@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from repositories import commit_all
 from variorum.records.errors import VariorumError
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Listed, Skipped, Source
-from variorum.sources import FolderSource, JsonLinesSource
+from variorum.sources import FolderSource, GitSource, JsonLinesSource
 
 Build = Callable[[Path, Mapping[str, str]], Source]
 
@@ -47,7 +48,13 @@ def json_lines_of_files(root: Path, documents: Mapping[str, str]) -> Source:
     return JsonLinesSource("s", root / "docs.jsonl")
 
 
-@pytest.fixture(params=[folder, json_lines, json_lines_of_files])
+def git(root: Path, documents: Mapping[str, str]) -> Source:
+    folder(root, documents)
+    commit_all(root / "files")
+    return GitSource("s", root / "files")
+
+
+@pytest.fixture(params=[folder, json_lines, json_lines_of_files, git])
 def build(request: pytest.FixtureRequest) -> Build:
     chosen: Build = request.param
     return chosen
@@ -97,6 +104,8 @@ def test_an_empty_source_lists_nothing(build: Build, tmp_path: Path) -> None:
     (tmp_path / "files/a.md").unlink(missing_ok=True)
     if os.path.isfile(source.root):
         Path(source.root).write_bytes(b"")
+    if os.path.isdir(os.path.join(source.root, ".git")):
+        commit_all(Path(source.root))
     assert list(source.list()) == []
 
 
@@ -107,12 +116,16 @@ def test_a_root_that_went_away_raises_and_lists_nothing(build: Build, tmp_path: 
         next(source.list())
 
 
-def test_a_name_that_is_not_utf_8_is_listed_and_read(tmp_path: Path) -> None:
-    """Folders only: JSON has no such strings."""
+@pytest.mark.parametrize("make", [FolderSource, GitSource])
+def test_a_name_that_is_not_utf_8_is_listed_and_read(
+    make: type[FolderSource | GitSource], tmp_path: Path
+) -> None:
+    """Not JSON Lines: JSON has no such strings."""
     name = b"caf\xe9 \xff.md"
     with open(os.path.join(os.fsencode(tmp_path), name), "wb") as stream:
         stream.write(b"x")
-    source = FolderSource("s", tmp_path)
+    commit_all(tmp_path)
+    source = make("s", tmp_path)
     (item,) = source.list()
     assert isinstance(item, Listed)
     assert item.path == name

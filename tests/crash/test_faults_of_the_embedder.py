@@ -149,19 +149,38 @@ def one_less(vectors: Vectors, place: int) -> Vectors:
     return vectors[:-1]
 
 
-@pytest.mark.parametrize("spoil", [nan, infinite, short, zero, one_less])
-def test_an_unusable_vector_is_never_stored(
+def prepared_to_spoil(home: Path, spoil: Callable[[Vectors, int], Vectors]) -> tuple[Bench, bytes]:
+    bench = prepared(home)
+    bench.embedder = Answering("t50", spoil)
+    return bench, key_of(bench.embedder, f"## T50\n\n{words('t50')}")
+
+
+@pytest.mark.parametrize("spoil", [short, one_less])
+def test_an_answer_of_the_wrong_size_publishes_nothing(
     tmp_path: Path, spoil: Callable[[Vectors, int], Vectors]
 ) -> None:
-    bench = prepared(tmp_path)
-    bench.embedder = Answering("t50", spoil)
+    bench, key = prepared_to_spoil(tmp_path, spoil)
     with bench.open() as index, pytest.raises(VariorumError) as fault:
         index.sync()
     assert fault.value.kind == "bad-embedding-answer"
-    key = next(key_of(bench.embedder, s) for s in [f"## T50\n\n{words('t50')}"])
     assert key not in vectors_stored(bench.store)
     with bench.open() as index:
         assert index.verify() == []
     bench.embedder = Recorder()
     assert bench.sync()[0].generation == 2
+    assert key in vectors_stored(bench.store)
+
+
+@pytest.mark.parametrize("spoil", [nan, infinite, zero])
+def test_an_unusable_vector_is_never_stored_and_holds_its_document(
+    tmp_path: Path, spoil: Callable[[Vectors, int], Vectors]
+) -> None:
+    bench, key = prepared_to_spoil(tmp_path, spoil)
+    report, _ = bench.sync()
+    assert [str(one.document) for one in report.held] == ["docs:48.md"]
+    assert "no usable vector" in report.held[0].message
+    assert key not in vectors_stored(bench.store)
+    bench.embedder = Recorder()
+    report, asked = bench.sync()
+    assert (report.documents.added, len(asked)) == (1, 1)
     assert key in vectors_stored(bench.store)

@@ -8,6 +8,7 @@ import pytest
 
 from dying import FORK, copy_of
 from variorum.records.errors import BusyError, ConflictError, VariorumError
+from variorum.sync import sharing
 from workbench import Bench, Recorder, document, promise, vectors_stored
 
 ROUNDS = 20
@@ -78,8 +79,11 @@ def test_two_processes_that_make_the_same_store_publish_it_once(tmp_path: Path) 
         check_outcome(bench, whole, race_of_processes(bench))
 
 
-def test_a_writer_that_loses_plans_again_and_publishes_what_is_left(tmp_path: Path) -> None:
-    """Another sync publishes while this one embeds."""
+def test_a_writer_that_loses_plans_again_and_publishes_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another sync publishes while this one embeds: one that does not wait for its inputs."""
+    monkeypatch.setattr(sharing, "PATIENCE_S", 0.0)
     bench = edited(tmp_path / "base")
     other = Bench(bench.home)
 
@@ -98,7 +102,10 @@ def test_a_writer_that_loses_plans_again_and_publishes_what_is_left(tmp_path: Pa
     assert "docs:late.md" in bench.stored().documents
 
 
-def test_a_writer_that_always_loses_says_so_and_publishes_nothing(tmp_path: Path) -> None:
+def test_a_writer_that_always_loses_says_so_and_publishes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharing, "PATIENCE_S", 0.0)
     bench = edited(tmp_path / "base")
     other = Bench(bench.home)
 

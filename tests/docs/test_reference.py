@@ -1,6 +1,7 @@
 """What the reference does not name fails here, and what it names must exist."""
 
 import ast
+import dataclasses
 import inspect
 import re
 from pathlib import Path
@@ -9,31 +10,34 @@ import click
 import pytest
 
 import variorum
+from command_tree import leaves, named
 from json_shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
 from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
-from variorum.embedding.registry import embedder_from_spec
+from variorum.embedding.registry import MODELS, embedder_from_spec
+from variorum.lab.peers import PEERS
+from variorum.ledger.alerts import NAMES as ALERTS
+from variorum.ledger.thresholds import Thresholds
 from variorum.records import errors
-from variorum.sources import DEFAULT_INCLUDE, SKIP_REASONS
+from variorum.sources import DEFAULT_INCLUDE, GIT_SKIP_REASONS, SKIP_REASONS
 from variorum.sources.naming import KNOWN, content_type_of
 from variorum.surfaces.cli.app import INTERRUPTED
 from variorum.surfaces.cli.app import variorum as command_line
 
-GROUPS = {n: c for n, c in command_line.commands.items() if isinstance(c, click.Group)}
-COMMANDS: dict[str, click.Command] = {
-    **{n: c for n, c in command_line.commands.items() if n not in GROUPS},
-    **{f"{n} {m}": c for n, group in GROUPS.items() for m, c in group.commands.items()},
-}
-SHARED = {"as_json", "store", "config", "collection", "quiet"}
+COMMANDS = leaves(command_line)
+SHARED = {"as_json", "store", "config", "collection", "model", "quiet"}
 LIMIT_OF_NAMES = 25
 
 
 def own_options(name: str) -> list[click.Option]:
+    """Its options but the shared ones; where it has no store, `--model` is its own."""
+    has_store = any(option.name == "store" for option in COMMANDS[name].params)
+    shared = SHARED if has_store else SHARED - {"model"}
     return [
         option
         for option in COMMANDS[name].params
-        if isinstance(option, click.Option) and option.name not in SHARED
+        if isinstance(option, click.Option) and option.name not in shared
     ]
 
 
@@ -51,8 +55,8 @@ def test_every_command_and_option_is_documented_and_every_documented_one_exists(
 
 
 def test_every_section_about_a_command_has_its_command() -> None:
-    named = re.findall(r"^### variorum (.+)$", REFERENCE.read_text(), re.MULTILINE)
-    assert sorted(named) == sorted(COMMANDS)
+    sections = re.findall(r"^### variorum (.+)$", REFERENCE.read_text(), re.MULTILINE)
+    assert sorted(sections) == sorted(COMMANDS)
 
 
 def test_the_shared_options_are_documented() -> None:
@@ -80,7 +84,10 @@ def test_every_documented_json_field_exists() -> None:
         for word in code_words(section(REFERENCE, "## Commands") + section(REFERENCE, "## JSON"))
         if re.fullmatch(r"[a-z_]+(\[\])?(\.[a-z_]+(\[\])?)+|[a-z_]+\[\]", word)
     }
-    assert paths - known - {"variorum.toml", "store.sqlite"} == set()
+    files = {
+        word for word in paths if word.endswith((".toml", ".sqlite", ".csv", ".json", ".jsonl"))
+    }
+    assert paths - known - files == set()
 
 
 def test_the_error_fields_are_documented() -> None:
@@ -99,7 +106,12 @@ def test_the_exit_codes_are_exactly_those_of_the_errors() -> None:
         and issubclass(one, errors.VariorumError)
         and one not in (errors.VariorumError, errors.InputRejectedError)
     }
-    assert documented == classes | {(0, ""), (errors.EXIT_HELD, ""), (INTERRUPTED, "")}
+    assert documented == classes | {
+        (0, ""),
+        (errors.EXIT_HELD, ""),
+        (errors.EXIT_ALERTS, ""),
+        (INTERRUPTED, ""),
+    }
     help_text = re.findall(r"\d+", command_line.epilog or "")
     assert sorted(map(int, help_text)) == sorted(code for code, _ in documented)
 
@@ -128,6 +140,7 @@ def settings_in_code() -> set[str]:
             prefix = prefixes.get(owner) or prefixes.get(function.name)
             if prefix and isinstance(call.args[0], ast.Constant):
                 found.add(f"{prefix}.{call.args[0].value}")
+    found |= {f"ledger.{one.name}" for one in dataclasses.fields(Thresholds)}
     return found | {"chunking.heading_depth", "collections.NAME.heading_depth"}
 
 
@@ -153,9 +166,37 @@ def test_the_documented_defaults_are_those_of_the_code() -> None:
     assert rows["chunking.planner"] == str(plain["planner"]).lower()
 
 
+def test_the_lines_of_the_ledger_are_documented_with_their_defaults() -> None:
+    rows = dict(
+        re.findall(r"^\| `ledger\.(\w+)` \| `([\d.]+)` \|", REFERENCE.read_text(), re.MULTILINE)
+    )
+    assert {name: float(value) for name, value in rows.items()} == dataclasses.asdict(Thresholds())
+
+
+def test_every_alert_is_documented() -> None:
+    rows = re.findall(
+        r"^\| `([A-Z][\w-]+)` \|", section(REFERENCE, "### variorum alerts"), re.MULTILINE
+    )
+    assert rows == list(ALERTS)
+
+
 def test_skip_reasons_and_default_globs_are_documented() -> None:
     words = code_words(section(REFERENCE, "### Folders"))
     assert set(SKIP_REASONS) | set(DEFAULT_INCLUDE) <= words
+    assert set(GIT_SKIP_REASONS) <= code_words(section(REFERENCE, "### Repositories"))
+
+
+def test_peers_and_their_defaults_are_documented() -> None:
+    rows = re.findall(r"^\| (.+) \| (.+) \|$", section(REFERENCE, "#### Peers"), re.MULTILINE)
+    documented = {
+        name: dict(re.findall(r"(\w+)=(\d+)", defaults))
+        for names, defaults in rows
+        for name in code_words(names)
+    }
+    assert documented == {
+        name: {key: str(value) for key, value in peer.defaults.items()}
+        for name, peer in PEERS.items()
+    }
 
 
 def test_content_types_and_their_suffixes_are_documented() -> None:
@@ -172,8 +213,18 @@ def test_chunkers_and_models_are_documented_with_their_defaults() -> None:
     chunkers = re.findall(r"^\| `([^`]+)`", section(REFERENCE, "## Chunkers"), re.MULTILINE)
     names = {name: chunker_from_spec(name).spec for name in CHUNKERS}
     assert {spec.partition("(")[0]: spec for spec in chunkers} == names
-    models = re.findall(r"^\| `([^`]+)`", section(REFERENCE, "## Models"), re.MULTILINE)
+    text = section(REFERENCE, "## Models").split("These are read from a folder")[0]
+    models = re.findall(r"^\| `([^`]+)`", text, re.MULTILINE)
     assert {embedder_from_spec(spec).identity.name for spec in models} == set(models)
+
+
+def test_every_kind_of_model_and_its_settings_are_documented() -> None:
+    text = section(REFERENCE, "## Models")
+    kinds = {name: kind for name, kind in MODELS.items() if kind.required}
+    rows = set(re.findall(r"^\| `([^`]+=…\))` \|", text, re.MULTILINE))
+    assert rows == {f"{name}({kind.required[0]}=…)" for name, kind in kinds.items()}
+    named = {field for kind in kinds.values() for field in kind.parameters}
+    assert named == code_words(" ".join(re.findall(r"^\| (`[a-z_`, ]+`) \|", text, re.MULTILINE)))
 
 
 def test_the_door_is_small_and_is_exactly_the_documented_list() -> None:
@@ -200,11 +251,9 @@ def test_every_command_line_on_a_page_names_what_exists(page: Path) -> None:
             continue
         if words[1].startswith("-"):
             continue
-        if words[1] in GROUPS and len(words) == 2:
-            continue
-        command = COMMANDS[" ".join(words[1:3]) if words[1] in GROUPS else words[1]]
-        flags = {flag for option in command.params for flag in option.opts} | {"--help"}
-        used = {word for word in words[2:] if re.fullmatch(r"--[a-z-]+|-[a-z]", word)}
+        name, rest = named(COMMANDS, words[1:])
+        flags = {flag for option in COMMANDS[name].params for flag in option.opts} | {"--help"}
+        used = {word for word in rest if re.fullmatch(r"--[a-z-]+|-[a-z]", word)}
         assert used <= flags, line
 
 

@@ -13,17 +13,15 @@ import click
 import pytest
 from rich.cells import cell_len
 
+from command_tree import leaves
 from variorum.records.errors import BugError
 from variorum.surfaces.cli import reading
 from variorum.surfaces.cli.app import run, variorum
 from workplace import LEAVE, Workplace
 
-GROUPS = {n: c for n, c in variorum.commands.items() if isinstance(c, click.Group)}
-COMMANDS = {
-    **{n: c for n, c in variorum.commands.items() if n not in GROUPS},
-    **{f"{n} {m}": c for n, group in GROUPS.items() for m, c in group.commands.items()},
-}
+COMMANDS = leaves(variorum)
 SHARED_OPTIONS = ("--json", "--store", "--config", "--collection", "-q, --quiet")
+LAB_OPTIONS = ("--json", "-q, --quiet")
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -65,7 +63,8 @@ def test_every_help_screen_fits_80_columns_and_says_what_the_command_does(
     assert max(map(len, screen.splitlines())) <= 80
     assert (COMMANDS[name].help or "").split("\n")[0][:40] in screen
     if name != "demo":
-        assert all(option in screen for option in SHARED_OPTIONS)
+        shared = LAB_OPTIONS if name.startswith("lab ") else SHARED_OPTIONS
+        assert all(option in screen for option in shared)
 
 
 def test_the_overview_names_every_command_in_one_whole_line_each(place: Workplace) -> None:
@@ -76,7 +75,7 @@ def test_the_overview_names_every_command_in_one_whole_line_each(place: Workplac
 
 
 def test_every_option_and_command_has_a_help_text() -> None:
-    for command in [*COMMANDS.values(), *GROUPS.values()]:
+    for command in [*variorum.commands.values(), *COMMANDS.values()]:
         assert command.help
         for option in command.params:
             assert isinstance(option, click.Argument) or getattr(option, "help", None), option

@@ -73,12 +73,13 @@ def boundaries(text: str, structure: Structure) -> Boundaries:
     codes = code_points(text)
     lines = _lines(codes)
     blocks = Outline.of(codes, lines.starts, structure.blocks)
-    line_levels = _line_levels(codes, lines, blocks)
+    block_levels = _block_levels(blocks)
+    line_levels = _line_levels(codes, lines, blocks, block_levels)
     inline = ~blocks.at_line
     sentences = _sentence_starts(text, structure.blocks)
     positions = np.concatenate([lines.starts, blocks.starts[inline], sentences])
     ranks = np.full(len(sentences), SENTENCE, dtype=np.int8)
-    levels = np.concatenate([line_levels, _block_levels(blocks)[inline], ranks])
+    levels = np.concatenate([line_levels, block_levels[inline], ranks])
     positions, first = np.unique(positions, return_index=True)
     return _inside(text, codes, positions, levels[first])
 
@@ -95,7 +96,7 @@ def _lines(codes: Codes) -> _Lines:
     return _Lines(kept, after_blank[filled], ends_before)
 
 
-def _line_levels(codes: Codes, lines: _Lines, blocks: Outline) -> Levels:
+def _line_levels(codes: Codes, lines: _Lines, blocks: Outline, block_levels: Levels) -> Levels:
     """The level of the start of each non-blank line."""
     levels = np.where(lines.after_blank, BLANK_LINE, LINE).astype(np.int8)
     wrapped = ~lines.after_blank & ~_ends_a_sentence(codes, lines.ends_before)
@@ -109,7 +110,7 @@ def _line_levels(codes: Codes, lines: _Lines, blocks: Outline) -> Levels:
     levels[defined] = np.where(lines.after_blank, LINE, SENTENCE)[defined]
     whole = later & (blocks.are(_WHOLE) | blocks.heads())[owner]
     levels[whole] = np.where(lines.after_blank, CODE_BLANK_LINE, CODE_LINE)[whole]
-    known = _block_levels(blocks)[owner]
+    known = block_levels[owner]
     opens = first & (known != _OWN_LINE)
     levels[opens] = known[opens]
     under = inside & blocks.are({BlockKind.HEADING})[owner]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Outline:
 
     def are(self, kinds: Set[BlockKind]) -> Mask:
         """Which blocks are of one of these kinds."""
-        return np.isin(self.kinds, [_KINDS[kind] for kind in kinds])
+        return _among(frozenset(kinds))[self.kinds]
 
     def heads(self) -> Mask:
         """Which blocks are the head of a table whose rows follow."""
@@ -64,6 +65,12 @@ class Outline:
         owner = np.maximum(owner, 0)
         first = known & (self.starts[owner] == places)
         return owner, first, known & (places < self.ends[owner])
+
+
+@cache
+def _among(kinds: frozenset[BlockKind]) -> Mask:
+    """For the number of each kind, whether it is one of `kinds`."""
+    return np.array([kind in kinds for kind in _KINDS], dtype=np.bool_)
 
 
 def _at_or_after(filled: Positions, places: Positions, end: int) -> Positions:

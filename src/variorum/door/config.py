@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ from variorum.access.tokens import ALGORITHMS, LEEWAY_S, TokenRules
 from variorum.chunking import chunker_from_spec
 from variorum.chunking.chunker import Chunker
 from variorum.chunking.planner import refuse_overlap
+from variorum.ledger.thresholds import Thresholds
 from variorum.records.arguments import price, words
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME_RULE, is_source_name
+from variorum.sources.git_place import GitPlace
 from variorum.sources.globs import Globs
 
 FILE_NAME = "variorum.toml"
@@ -26,7 +28,10 @@ AUDITS = ("off", "on", "queries")
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """A configured source. `root` is absolute; `recorded_root` is what the store remembers."""
+    """A configured source. `root` is absolute; `recorded_root` is what the store remembers.
+
+    Of a repository, `root` is its folder, `revision` what is listed, `path` a folder in it.
+    """
 
     name: str
     kind: str
@@ -36,6 +41,8 @@ class SourceConfig:
     exclude: tuple[str, ...] = ()
     max_bytes: int = 10_000_000
     ignore_files: bool = True
+    revision: str = "HEAD"
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,7 @@ class Config:
     precision: str
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)
     collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
+    thresholds: Thresholds = field(default_factory=Thresholds)
     identity: TokenRules | None = None
 
     def of_tenant(self, tenant: str) -> "Config":
@@ -206,12 +214,14 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         )
         for name, values in _tables(top, "collections").items()
     }
+    thresholds = _thresholds(_Table(file, "ledger", top.take("ledger", dict, {})))
     named = top.take("identity", dict, None)
     identity = None if named is None else _identity(_Table(file, "identity", dict(named)))
     top.finish()
     if not collections:
         collections = {DEFAULT_COLLECTION: replace(defaults, sources=tuple(sources))}
-    return Config(file, store or configured, precision, sources, collections, identity)
+    folder = store or configured
+    return Config(file, folder, precision, sources, collections, thresholds, identity)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -289,6 +299,20 @@ def _price(table: _Table) -> float | None:
         raise table.error("usd_per_million_tokens", what, error.expected, value) from None
 
 
+def _thresholds(table: _Table) -> Thresholds:
+    """The lines of the ledger: each setting of the kind of its default, and not below 0."""
+    values: dict[str, Any] = {}
+    for one in fields(Thresholds):
+        default = getattr(Thresholds(), one.name)
+        whole = isinstance(default, int)
+        value = table.take(one.name, int if whole else (int, float), default)
+        if value < 0:
+            raise table.error(one.name, "is out of range", "0 or more", value)
+        values[one.name] = value
+    table.finish()
+    return Thresholds(**values)
+
+
 def _depth(table: _Table, default: int) -> int:
     depth: int = table.take("heading_depth", int, default)
     if not 0 <= depth <= 6:
@@ -298,8 +322,8 @@ def _depth(table: _Table, default: int) -> int:
 
 def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     kind = table.take("kind", str, "folder")
-    if kind not in ("folder", "jsonl"):
-        raise table.error("kind", "is unknown", "folder or jsonl", kind)
+    if kind not in ("folder", "jsonl", "git"):
+        raise table.error("kind", "is unknown", "folder, jsonl or git", kind)
     given = table.text("root", None)
     if given is None:
         raise table.error("root", "is missing", "a folder or a file", "nothing")
@@ -313,13 +337,15 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
         recorded_root=given,
         max_bytes=max_bytes,
     )
+    if kind != "jsonl":
+        source = replace(source, include=table.globs("include"), exclude=table.globs("exclude"))
     if kind == "folder":
-        source = replace(
-            source,
-            include=table.globs("include"),
-            exclude=table.globs("exclude"),
-            ignore_files=table.take("ignore_files", bool, True),
-        )
+        source = replace(source, ignore_files=table.take("ignore_files", bool, True))
+    if kind == "git":
+        path = table.take("path", str, "").strip("/")
+        revision = table.text("revision", "HEAD")
+        recorded = GitPlace(given, revision, path).recorded
+        source = replace(source, recorded_root=recorded, revision=revision, path=path)
     table.finish()
     return source
 

@@ -82,7 +82,7 @@ def _guarded(name: str, check: Callable[[], str]) -> Check:
 
 def _source(config: Config, name: str) -> Check:
     source = config.sources[name]
-    if source.kind == "folder" and not source.root.is_dir():
+    if source.kind != "jsonl" and not source.root.is_dir():
         return Check(f"source {name}", "wrong", f"no folder at {source.root}", "check its root")
     if source.kind == "jsonl" and not source.root.is_file():
         return Check(f"source {name}", "wrong", f"no file at {source.root}", "check its root")

@@ -1,8 +1,9 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import cast
 from variorum.access.policy import Policy
 from variorum.access.principals import Principal, acting_as, local_owner
 from variorum.chunking import chunker_from_spec
+from variorum.door import money
 from variorum.door.access import Access
 from variorum.door.config import (
     FILE_NAME,
@@ -21,11 +23,15 @@ from variorum.door.config import (
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
-from variorum.door.naming import source_of_path
+from variorum.door.naming import source_of_path, source_of_text
 from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
+from variorum.door.tracing import traced
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
+from variorum.ledger.alerts import Alert
+from variorum.ledger.measures import By
+from variorum.ledger.report import CostReport
 from variorum.records.arguments import place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
@@ -37,16 +43,19 @@ from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Way
 from variorum.retrieval.searching import Question, require_sound, search
-from variorum.sources import FolderSource, JsonLinesSource
+from variorum.sources import FolderSource, GitSource, JsonLinesSource
+from variorum.sources.git_place import PREFIX
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
 from variorum.store.reading_log import AuditEntry, record_reading
+from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
 from variorum.store.view import View
 from variorum.store.views import Views
 from variorum.sync.execution import Clock, sync, utc_now
 from variorum.sync.planning import planned
+from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import Consent, Settings, Target, no_progress
@@ -60,12 +69,14 @@ def open_index(
     config: str | Path | None = None,
     collection: str | None = None,
     embedder: Embedder | None = None,
+    model: str | None = None,
     principal: Principal | str | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
     `store` names another store folder, `config` another file, `collection` one of several.
-    `embedder` replaces the configured model. Nothing is read or made before it is needed.
+    `model`, a spec, or `embedder`, an object, replaces the configured model. Nothing is read or
+    made before it is needed.
 
     `principal` is who reads: the local owner where it is None; a verified identity (see
     `TokenVerifier`); or, as text such as `user:ann,group:staff`, whom the owner acts as.
@@ -83,10 +94,12 @@ def open_index(
     given = None if embedder is None else Guarded.of(embedder)
     if isinstance(principal, Principal):
         loaded = loaded.of_tenant(principal.tenant)
-    found_collection = loaded.collection(named)
+    wanted = loaded.collection(named)
+    if model is not None:
+        wanted = replace(wanted, model=words("model", model))
     if principal is not None and not isinstance(principal, Principal):
-        principal = acting_as(found_collection.tenant, words("principal", principal))
-    return Index(loaded, found_collection, given, principal)
+        principal = acting_as(wanted.tenant, words("principal", principal))
+    return Index(loaded, wanted, given, principal, is_model_named=model is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +129,8 @@ class Index:
         embedder: Embedder | None = None,
         principal: Principal | None = None,
         clock: Clock = utc_now,
+        *,
+        is_model_named: bool = False,
     ) -> None:
         self.config = config
         self.collection = collection
@@ -124,7 +139,9 @@ class Index:
         self._store = Store(config.store)
         self._views = Views(self._store)
         self._given = embedder
+        self._is_model_named = is_model_named or config.path is not None
         self._embedders: dict[str, Embedder] = {}
+        self._probed: set[str] = set()
 
     def __enter__(self) -> "Index":
         return self
@@ -142,16 +159,29 @@ class Index:
         self._views.clear()
         self._store.close()
 
-    def for_principal(self, principal: Principal) -> "Index":
+    def for_principal(self, principal: Principal | str) -> "Index":
         """The same index, open on the same store and models, as another principal reads it.
 
         Raises:
             DeniedError: the index is not its owner's.
+            InputError: the text is no principal.
         """
         self.principal.require_owner("let others in")
+        if not isinstance(principal, Principal):
+            principal = acting_as(self.collection.tenant, words("principal", principal))
         other = copy(self)
         other.principal = principal
         return other
+
+    def view(self, as_of: int | None = None, *, effective: date | str | None = None) -> View:
+        """A generation as the principal may see it, pinned for several reads.
+
+        Raises:
+            InputError: `effective` is not a date.
+            NotFoundError: nothing was published yet, or not generation `as_of`.
+        """
+        number = None if as_of is None else whole("as_of", as_of)
+        return self._view(self._asked(effective), number)
 
     @property
     def access(self) -> Access:
@@ -172,6 +202,7 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         usd_per_mtok: float | None = None,
         reasons: bool = False,
         explain: str | DocumentName | None = None,
@@ -202,8 +233,14 @@ class Index:
             reasons=reasons,
         )
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(source, consent, progress, relayout=relayout)
-        with planned(self._store, target) as plan:
+        target = self._target(
+            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+        )
+        with (
+            traced("plan", collection=target.collection) as span,
+            planned(self._store, target) as plan,
+        ):
+            span.note(embed_inputs=plan.report.inputs.embed, embed_tokens=plan.report.tokens.embed)
             documents = tuple(with_reasons(plan) if reasons else plan.documents())
             view = explain_document(plan, named)
             usd = self.usd_per_million_tokens if priced_at is None else priced_at
@@ -219,21 +256,24 @@ class Index:
         allow_shrink: bool = False,
         release: bool = False,
         relayout: bool = False,
+        drop_sources: Sequence[str] = (),
         max_tokens: int | None = None,
         progress: Progress = no_progress,
     ) -> Report:
         """Embed what changed and publish one generation; none where nothing changed.
 
         With `relayout`, every listed document is laid out as a fresh index would, whatever its
-        history made of it; earlier generations keep their layouts.
+        history made of it; earlier generations keep their layouts. The documents of
+        `drop_sources`, which must not be configured any more, are removed; earlier generations
+        keep them.
 
         Raises:
             DeniedError: the principal is not the owner.
-            ConflictError: consent is missing, `max_tokens` would be exceeded, or other writers
-                won every attempt.
+            ConflictError: consent is missing, `max_tokens` would be exceeded, a source to drop is
+                configured, or other writers won every attempt.
             BusyError: another process kept the write lock.
             InputError: the source is not configured, or a setting is not sound.
-            NotFoundError: a source's root is not there.
+            NotFoundError: a source's root is not there, or no source has a name to drop.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
         self.principal.require_owner("sync")
@@ -242,8 +282,19 @@ class Index:
         )
         limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
         consent = Consent(allow_empty, allow_shrink, release, limit)
-        target = self._target(source, consent, progress, relayout=relayout)
-        return sync(self._store, target, self.clock)
+        with traced("sync", collection=self.collection.name) as span:
+            target = self._target(
+                source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
+            )
+            report = sync(self._store, target, self.clock)
+            span.note(
+                generation=report.generation,
+                embedded_tokens=report.tokens.embed,
+                embedder_calls=report.embedder_calls,
+                embed_s=report.embed_s,
+                held=report.documents.held,
+            )
+            return report
 
     @telling_damage
     def search(
@@ -282,10 +333,12 @@ class Index:
         switches(explain=explain)
         within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
         number = None if as_of is None else whole("as_of", as_of)
-        asked = self._asked(effective)
-        view = self._view(asked, number)
         question = Question(query, k, within, way, explain)
-        answer = search(view, lambda: self._embedder_of(view.generation), question, asked)
+        with traced("search", collection=self.collection.name, k=k) as span:
+            asked = self._asked(effective)
+            view = self._view(asked, number)
+            answer = search(view, lambda: self._sound_embedder_of(view.generation), question, asked)
+            span.note(generation=answer.generation, hits=len(answer.hits))
         self._note("search", view, answer.effective, [hit.citation for hit in answer.hits], query)
         return answer
 
@@ -370,7 +423,37 @@ class Index:
             InputError: `effective` is not a date.
             NotFoundError: nothing was published yet.
         """
-        return status(self._store, self._view(self._asked(effective)))
+        return status(self._store, self._view(self._asked(effective)), self._configured)
+
+    @telling_damage
+    def cost(
+        self, by: By | None = None, *, usd_per_million_tokens: float | None = None
+    ) -> CostReport:
+        """What every publish so far cost, also by document, source, day or generation.
+
+        Linear in the publishes' documents. The price is the configured one by default.
+
+        Raises:
+            DeniedError: the principal is not the owner.
+            NotFoundError: nothing was published yet.
+        """
+        self.principal.require_owner("see what it costs")
+        price = usd_per_million_tokens
+        price = self.usd_per_million_tokens if price is None else price
+        lines = self.config.thresholds
+        return money.cost(self._store, self._snapshot(), self.clock(), by, lines, price)
+
+    @telling_damage
+    def alerts(self) -> list[Alert]:
+        """Where updates cost far more than their edits; empty where they do not.
+
+        Raises:
+            DeniedError: the principal is not the owner.
+            NotFoundError: nothing was published yet.
+        """
+        self.principal.require_owner("see what it costs")
+        lines = self.config.thresholds
+        return money.alerts(self._store, self._snapshot(), self.clock(), lines)
 
     def doctor(self) -> list[Check]:
         """What is missing or wrong on this machine for this index.
@@ -399,7 +482,13 @@ class Index:
     @property
     def embedder(self) -> Embedder:
         """The configured model, loaded when first asked for."""
-        return self._given or self._load(self.collection.model)
+        return self._given or self._load(self.model_spec)
+
+    @property
+    def model_spec(self) -> str:
+        """The spec of the configured model; without a configuration, that of the last sync."""
+        generations = [] if self._is_model_named or self._given else self._generations()
+        return generations[-1].model_spec if generations else self.collection.model
 
     @property
     def settings(self) -> Settings:
@@ -409,20 +498,41 @@ class Index:
             planner=self.collection.planner,
             heading_depth=self.collection.heading_depth,
             embedder=self.embedder,
-            embedder_spec=self.collection.model,
+            embedder_spec=self.model_spec,
             precision=cast(Precision, self.config.precision),
         )
 
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:
-            self._embedders[spec] = Guarded.of(embedder_from_spec(spec))
+            home = self.config.path.parent if self.config.path else Path()
+            self._embedders[spec] = Guarded.of(embedder_from_spec(spec, home))
         return self._embedders[spec]
 
     def _embedder_of(self, wanted: GenerationRow) -> Embedder:
         """The configured model where it made this generation, else the one that did."""
-        if self._given is not None or wanted.model_spec == self.collection.model:
+        if self._given is not None or wanted.model_spec == self.model_spec:
+            return self.embedder
+        # Another spec of the same model: at another pace, or another address it is declared at.
+        if self.embedder.identity.fingerprint == wanted.model_fingerprint:
             return self.embedder
         return self._load(wanted.model_spec)
+
+    def _sound_embedder_of(self, wanted: GenerationRow) -> Embedder:
+        embedder = self._embedder_of(wanted)
+        self._require_stored_model(embedder)
+        return embedder
+
+    def _require_stored_model(self, embedder: Embedder) -> None:
+        """Once for each model: whether it still gives the vectors that it gave."""
+        fingerprint = embedder.identity.fingerprint
+        if fingerprint not in self._probed:
+            require_stored_model(self._store, embedder)
+            self._probed.add(fingerprint)
+
+    def _snapshot(self) -> Snapshot:
+        """The newest generation as it is stored, for the owner's accounts."""
+        self._store.require()
+        return self._store.snapshot(self.collection.tenant, self.collection.name)
 
     def _asked(self, effective: date | str | None) -> Asked:
         self._store.require()
@@ -469,9 +579,15 @@ class Index:
         return self._store.generations(collection_id)
 
     def _target(
-        self, source: str | Path | None, consent: Consent, progress: Progress, *, relayout: bool
+        self,
+        source: str | Path | None,
+        consent: Consent,
+        progress: Progress,
+        *,
+        relayout: bool,
+        dropped: tuple[str, ...],
     ) -> Target:
-        configs = self._chosen_sources(source)
+        configs = self._chosen_sources(source, dropped)
         self.collection.sound_chunker()
         return Target(
             tenant=self.collection.tenant,
@@ -482,16 +598,29 @@ class Index:
             consent=consent,
             progress=progress,
             relayout=relayout,
+            configured=self._configured,
+            dropped=tuple(dict.fromkeys(dropped)),
         )
 
-    def _chosen_sources(self, source: str | Path | None) -> list[SourceConfig]:
+    @property
+    def _configured(self) -> frozenset[str] | None:
+        """The collection's sources; None without a configuration, where every one belongs to it."""
+        return frozenset(self.collection.sources) if self.config.path is not None else None
+
+    def _chosen_sources(
+        self, source: str | Path | None, dropped: tuple[str, ...]
+    ) -> list[SourceConfig]:
         if source is None:
             if self.collection.sources:
                 return [self.config.sources[name] for name in self.collection.sources]
-            return self._known_sources()
+            return self._known_sources(dropped)
         given = place("source", source)
         if given in self.collection.sources:
             return [self.config.sources[given]]
+        if given.startswith(PREFIX):
+            found = source_of_text(given, Path(), self.config.store)
+            self._require_free_name(found)
+            return [found]
         return [self._source_at(Path(given))]
 
     def _source_at(self, path: Path) -> SourceConfig:
@@ -528,13 +657,17 @@ class Index:
                 remedy="configure it under a name of its own in variorum.toml: [sources.NAME]",
             )
 
-    def _known_sources(self) -> list[SourceConfig]:
-        """The sources of earlier runs without a configuration."""
+    def _known_sources(self, dropped: tuple[str, ...]) -> list[SourceConfig]:
+        """The sources of earlier runs without a configuration, but for those to be dropped."""
         collection_id, _ = self._store.head(self.collection.tenant, self.collection.name)
         home = self.config.store.absolute().parent
         known = self._store.sources(collection_id)
         if known:
-            return [source_of_path(home / root, self.config.store) for root, _ in known.values()]
+            return [
+                source_of_text(root, home, self.config.store)
+                for name, (root, _) in known.items()
+                if name not in dropped
+            ]
         raise InputError(
             "no source to sync",
             kind="no-source",
@@ -553,12 +686,11 @@ def _document(name: str | DocumentName) -> DocumentName:
 def _build(config: SourceConfig) -> Source:
     if config.kind == "jsonl":
         return JsonLinesSource(config.name, config.root, config.max_bytes)
-    options: dict[str, object] = {
-        "exclude": config.exclude,
-        "max_bytes": config.max_bytes,
-        "use_ignore_files": config.ignore_files,
-    }
+    options: dict[str, object] = {"exclude": config.exclude, "max_bytes": config.max_bytes}
     if config.include:
         options["include"] = config.include
-    make = cast(Callable[..., Source], FolderSource)
-    return make(config.name, config.root, **options)
+    if config.kind == "git":
+        options |= {"revision": config.revision, "path": os.fsencode(config.path)}
+        return cast(Callable[..., Source], GitSource)(config.name, config.root, **options)
+    options["use_ignore_files"] = config.ignore_files
+    return cast(Callable[..., Source], FolderSource)(config.name, config.root, **options)

@@ -3,10 +3,24 @@
 import hashlib
 import os
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 from variorum.door.config import SourceConfig
 from variorum.records.names import is_source_name, may_stand_in_source_name
+from variorum.sources.git_place import PREFIX, git_place
+
+
+def source_of_text(written: str, base: Path, store: Path) -> SourceConfig:
+    """An unconfigured source: `git:REPOSITORY[@REVISION][:PATH]`, or a path, relative to `base`."""
+    if not written.startswith(PREFIX):
+        return source_of_path(base / written, store)
+    place = git_place(written, lambda name: (base / name).is_dir())
+    folder = source_of_path(base / place.repository, store)
+    recorded = replace(place, repository=folder.recorded_root).recorded
+    return replace(
+        folder, kind="git", recorded_root=recorded, revision=place.revision, path=place.path
+    )
 
 
 def source_of_path(path: Path, store: Path) -> SourceConfig:

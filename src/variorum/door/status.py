@@ -1,22 +1,30 @@
 """What is published, and how large it is."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from variorum.records.reports import Held, SharedRoot
+from variorum.store.standing import read_held
 from variorum.store.store import Store
 from variorum.store.view import View
+from variorum.sync.standing import shared_roots
 
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """A source that the collection has listed: where, and whether a restore holds it."""
+    """A source that the collection has listed: where, and whether a restore holds it.
+
+    `orphaned`: it has documents, and no configuration names it any more.
+    """
 
     name: str
     root: str
     held_by_restore: bool
     documents: int
+    orphaned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,8 @@ class Status:
     sources: tuple[SourceStatus, ...]
     store: str | None
     store_bytes: int | None
-    held: tuple[Mapping[str, object], ...]
+    held: tuple[Held, ...]
+    shared_roots: tuple[SharedRoot, ...]
 
     def as_fields(self) -> dict[str, object]:
         """The status as JSON fields."""
@@ -50,30 +59,19 @@ class Status:
             "model": self.model,
             "chunker": self.chunker,
             "planner": self.planner,
-            "sources": [
-                {
-                    "name": source.name,
-                    "root": source.root,
-                    "held_by_restore": source.held_by_restore,
-                    "documents": source.documents,
-                }
-                for source in self.sources
-            ],
+            "sources": [asdict(source) for source in self.sources],
             "store": self.store,
             "store_bytes": self.store_bytes,
-            "held": list(self.held),
+            "held": [held.as_fields() for held in self.held],
+            "shared_roots": [shared.as_fields() for shared in self.shared_roots],
         }
 
 
-def status(store: Store, view: View) -> Status:
-    """Describe a view and the store it lies in."""
+def status(store: Store, view: View, configured: Collection[str] | None) -> Status:
+    """Describe a view and the store it lies in; `configured` are the sources of today."""
     row = view.generation
-    names = [manifest.document.source for manifest in view.documents.values()]
-    sources = tuple(
-        SourceStatus(name, root if view.is_owner else "", is_held, names.count(name))
-        for name, (root, is_held) in sorted(store.sources(view.collection_id).items())
-        if view.is_owner or name in names
-    )
+    sources = _sources(store, view, configured)
+    listed = {source.name: source.root for source in sources if source.documents and source.root}
     return Status(
         generation=row.number,
         created_at=row.created_at,
@@ -86,14 +84,34 @@ def status(store: Store, view: View) -> Status:
         sources=sources,
         store=str(store.folder) if view.is_owner else None,
         store_bytes=store.size_bytes() if view.is_owner else None,
-        held=_held(view),
+        held=_held(store, view),
+        shared_roots=shared_roots(listed),
     )
 
 
-def _held(view: View) -> tuple[Mapping[str, object], ...]:
-    """What the generation's own sync held, of the documents that pass."""
-    held = view.generation.report.get("held")
-    if not isinstance(held, list):
-        return ()
-    passing = {str(row.document) for row in view.documents.values()}
-    return tuple(one for one in held if view.is_owner or one["document"] in passing)
+def _sources(
+    store: Store, view: View, configured: Collection[str] | None
+) -> tuple[SourceStatus, ...]:
+    """Every source, with its place; of others than the owner, those that they may read of."""
+    documents = Counter(one.document.source for one in view.documents.values())
+    known = store.sources(view.collection_id)
+    mine = known if configured is None else configured
+    told = {*known, *documents} if view.is_owner else set(documents)
+    places = known if view.is_owner else {name: ("", known[name][1]) for name in told & {*known}}
+    return tuple(
+        SourceStatus(
+            name,
+            *places.get(name, ("", False)),
+            documents=documents[name],
+            orphaned=bool(documents[name]) and name not in mine,
+        )
+        for name in sorted(told)
+    )
+
+
+def _held(store: Store, view: View) -> tuple[Held, ...]:
+    """What the last listings held, of the documents that pass."""
+    with store.reading() as connection:
+        held = read_held(connection, view.collection_id)
+    passing = {row.document for row in view.documents.values()}
+    return tuple(one for one in held if view.is_owner or one.document in passing)

@@ -3,8 +3,9 @@
 Importing the room loads no model and no inference runtime; the first use of a model does.
 """
 
+from variorum.embedding.batches import BatchLimits
 from variorum.embedding.hashing import HashingEmbedder, HashingTokenizer
-from variorum.embedding.jobs import BatchLimits, CallCount, Embedded, Rejected, embed_in_order
+from variorum.embedding.jobs import CallCount, Embedded, Rejected, embed_in_order
 from variorum.embedding.registry import DEFAULT_MODEL, embedder_from_spec
 
 __all__ = [

@@ -5,11 +5,16 @@ import numpy as np
 from variorum.records.errors import UnavailableError
 from variorum.records.protocols import ModelIdentity, Vectors
 
+BAD_ANSWER = "bad-embedding-answer"
+"""The kind of error about an answer that is no use."""
+
 _NORM_TOLERANCE = 1e-3
 
 
 def require_sound_answer(vectors: Vectors, count: int, identity: ModelIdentity) -> None:
-    """Refuse what is not float32[count, dimensions] of unit length.
+    """Refuse what is not float32[count, dimensions], or has no row of unit length.
+
+    Single rows may be unusable: `faults_of_rows` finds them.
 
     Raises:
         UnavailableError: it is something else.
@@ -17,23 +22,28 @@ def require_sound_answer(vectors: Vectors, count: int, identity: ModelIdentity) 
     name = identity.name
     wanted = f"float32[{count}, {identity.dimensions}]"
     if not isinstance(vectors, np.ndarray):
-        raise _bad_answer(name, wanted, type(vectors).__name__)
+        raise bad_answer(name, wanted, type(vectors).__name__)
     if vectors.shape != (count, identity.dimensions):
-        raise _bad_answer(name, wanted, f"shape {vectors.shape}")
+        raise bad_answer(name, wanted, f"shape {vectors.shape}")
     if vectors.dtype != np.float32:
-        raise _bad_answer(name, "float32", str(vectors.dtype))
+        raise bad_answer(name, "float32", str(vectors.dtype))
+    faults = faults_of_rows(vectors)
+    if count and len(faults) == count:
+        raise bad_answer(name, "vectors of unit length", f"{faults[0]} at 0")
+
+
+def faults_of_rows(vectors: Vectors) -> dict[int, str]:
+    """Why a row is no vector, by its number: not finite, or not of unit length."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
     wrong = ~(np.abs(lengths - 1.0) <= _NORM_TOLERANCE)  # true for NaN as well
-    if wrong.any():
-        place = int(np.argmax(wrong))
-        found = f"length {lengths[place]:.6g} at {place}"
-        raise _bad_answer(name, "vectors of unit length", found)
+    return {int(row): f"length {lengths[row]:.6g}" for row in np.flatnonzero(wrong)}
 
 
-def _bad_answer(name: str, expected: str, found: str) -> UnavailableError:
+def bad_answer(name: str, expected: str, found: str) -> UnavailableError:
+    """The error about an answer that is no use."""
     return UnavailableError(
         f"the answer of the embedder {name!r} is unusable: {found} instead of {expected}",
-        kind="bad-embedding-answer",
+        kind=BAD_ANSWER,
         subject=name,
         expected=expected,
         found=found,

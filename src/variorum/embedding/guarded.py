@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from variorum.embedding.answers import require_sound_answer
+from variorum.embedding.batches import BatchLimits, limits_of
 from variorum.records.arguments import bad_parameter
 from variorum.records.errors import BugError, UnavailableError, VariorumError
 from variorum.records.protocols import Embedder, ModelIdentity, Role, Tokenizer, Vectors
@@ -113,6 +114,11 @@ class Guarded:
         """As the embedder's own."""
         with _named(self.identity.name):
             return self.inner.max_tokens
+
+    @property
+    def batch_limits(self) -> BatchLimits:
+        """The batches that the embedder asks for."""
+        return limits_of(self.inner)
 
     def count(self, inputs: Sequence[str], role: Role = "passage") -> list[int]:
         """As the embedder's own.

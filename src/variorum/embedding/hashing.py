@@ -84,7 +84,7 @@ class HashingEmbedder:
         name = f"hashing(dimensions={self._dimensions}, max_tokens={self._max_tokens})"
         parts = f"variorum hashing 1 {name} {self._tokenizer.fingerprint}"
         fingerprint = hashlib.sha256(parts.encode()).hexdigest()
-        return ModelIdentity(name, fingerprint, self._dimensions)
+        return ModelIdentity(name, fingerprint, self._dimensions, is_proven=True)
 
     def count(self, inputs: Sequence[str], role: Role = "passage") -> list[int]:
         """Atoms of each input and the two special tokens."""

@@ -1,7 +1,7 @@
 """Feeding an embedder: bounded batches, answers checked and given back in order as they finish."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
@@ -10,42 +10,18 @@ from typing import Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.embedding.answers import require_sound_answer
-from variorum.records.errors import BugError, InputError, InputRejectedError
+from variorum.embedding.answers import (
+    BAD_ANSWER,
+    bad_answer,
+    faults_of_rows,
+    require_sound_answer,
+)
+from variorum.embedding.batches import BatchLimits, Sized, batches, limits_of
+from variorum.embedding.failures import BatchRefusedError
+from variorum.records.errors import BugError, InputRejectedError, UnavailableError
 from variorum.records.protocols import Embedder, Role, Vectors
 
 K = TypeVar("K")
-
-
-@dataclass(frozen=True, slots=True)
-class BatchLimits:
-    """How much is handed to the embedder at once, and so what a job holds in memory.
-
-    A batch ends at `max_inputs` inputs or before it would pass `max_characters` code points (one
-    longer input is a batch of its own). `max_in_flight` batches are with the embedder at a time,
-    and one more waits: with two, it never idles while the caller stores what it answered.
-    """
-
-    max_inputs: int = 64
-    max_characters: int = 65_536
-    max_in_flight: int = 2
-
-    def __post_init__(self) -> None:
-        """Check the limits.
-
-        Raises:
-            InputError: a limit is under 1.
-        """
-        for name in ("max_inputs", "max_characters", "max_in_flight"):
-            if getattr(self, name) < 1:
-                raise InputError(
-                    f"{name} must be at least 1",
-                    kind="bad-parameter",
-                    subject=name,
-                    expected="at least 1",
-                    found=str(getattr(self, name)),
-                    remedy="leave it out for the default",
-                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +34,7 @@ class Embedded(Generic[K]):
 
 @dataclass(frozen=True, slots=True)
 class Rejected(Generic[K]):
-    """An input that the model refuses, and why."""
+    """An input that has no vector, and why: the model refuses it, or gives no usable one."""
 
     key: K
     reason: str
@@ -79,6 +55,14 @@ class CallCount:
     rejected: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer(Generic[K]):
+    """What became of a batch, and the error that ended it before its last input, if one did."""
+
+    outcomes: list[Outcome[K]]
+    error: Exception | None
+
+
 @dataclass(slots=True)
 class _Job:
     """One run over one embedder; its calls may be made from several threads at once."""
@@ -88,27 +72,72 @@ class _Job:
     count: CallCount
     lock: Lock
 
-    def answer(self, batch: Sequence[tuple[K, str]]) -> list[Outcome[K]]:
-        """Outcome of each input: a refused one is set aside, the others are asked for again."""
-        rejected: dict[int, Rejected[K]] = {}
-        waiting = list(range(len(batch)))
-        vectors = np.zeros((0, 0), dtype=np.float32)
-        while waiting:
+    def answer(self, batch: Sequence[Sized[K]]) -> "_Answer[K]":
+        """Outcomes in order; an input at fault costs its companions nothing but more calls."""
+        outcomes: dict[int, Outcome[K]] = {}
+        error: Exception | None = None
+        try:
+            self._answer(batch, outcomes)
+        except Exception as caught:
+            error = caught
+        self._record(outcomes.values())
+        return _Answer([outcomes[place] for place in sorted(outcomes)], error)
+
+    def _answer(self, batch: Sequence[Sized[K]], outcomes: dict[int, Outcome[K]]) -> None:
+        pending = [list(range(len(batch)))]
+        while pending:
+            places = pending.pop()
             try:
-                vectors = self._call([batch[place][1] for place in waiting])
-                break
+                vectors = self._call([batch[place].text for place in places])
             except InputRejectedError as error:
-                place = _refused_place(error, waiting)
-                rejected[place] = Rejected(
-                    batch[place][0], error.message, error.expected, error.found
-                )
-                waiting.remove(place)
-        self._record(embedded=len(waiting), rejected=len(rejected))
-        rows = iter(vectors)
-        return [
-            rejected[place] if place in rejected else Embedded(key, next(rows).copy())
-            for place, (key, _) in enumerate(batch)
-        ]
+                refused = _refused_place(error, places)
+                outcomes[refused] = _rejection(batch[refused].key, error)
+                pending.append([place for place in places if place != refused])
+            except BatchRefusedError as error:
+                pending.extend(_halves(error, places))
+            except UnavailableError as error:
+                if error.kind != BAD_ANSWER or len(places) > 1:
+                    raise
+                outcomes[places[0]] = self._again(batch[places[0]], error.found, sound=False)
+            else:
+                self._take(batch, places, vectors, outcomes)
+            pending = [group for group in pending if group]
+
+    def _take(
+        self,
+        batch: Sequence[Sized[K]],
+        places: Sequence[int],
+        vectors: Vectors,
+        outcomes: dict[int, Outcome[K]],
+    ) -> None:
+        """Keep the usable rows of an answer, and ask again for each of the others alone."""
+        faults = faults_of_rows(vectors)
+        for place, row in zip(places, vectors, strict=True):
+            outcomes[place] = Embedded(batch[place].key, row.copy())
+        sound = len(faults) < len(places)
+        for number, fault in faults.items():
+            place = places[number]
+            outcomes[place] = self._again(batch[place], fault, sound=sound)
+
+    def _again(self, one: Sized[K], fault: str, *, sound: bool) -> Outcome[K]:
+        """The second answer for an input whose vector was unusable.
+
+        Raises:
+            UnavailableError: it is unusable too, and the model gave no usable vector in this job.
+        """
+        try:
+            vectors = self._call([one.text])
+            return Embedded(one.key, vectors[0].copy())
+        except InputRejectedError as error:
+            return _rejection(one.key, error)
+        except UnavailableError as error:
+            if error.kind != BAD_ANSWER:
+                raise
+            fault = error.found
+        if not (sound or self.count.embedded):
+            raise bad_answer(self.embedder.identity.name, "vectors of unit length", fault)
+        reason = f"the model gives no usable vector: {fault}"
+        return Rejected(one.key, reason, "a vector of unit length", fault)
 
     def _call(self, texts: Sequence[str]) -> Vectors:
         with self.lock:
@@ -117,10 +146,11 @@ class _Job:
         require_sound_answer(vectors, len(texts), self.embedder.identity)
         return vectors
 
-    def _record(self, *, embedded: int, rejected: int) -> None:
+    def _record(self, outcomes: Iterable[Outcome[K]]) -> None:
+        embedded = [isinstance(outcome, Embedded) for outcome in outcomes]
         with self.lock:
-            self.count.embedded += embedded
-            self.count.rejected += rejected
+            self.count.embedded += sum(embedded)
+            self.count.rejected += len(embedded) - sum(embedded)
 
 
 def embed_in_order(
@@ -128,28 +158,34 @@ def embed_in_order(
     inputs: Iterable[tuple[K, str]],
     *,
     role: Role = "passage",
-    limits: BatchLimits = BatchLimits(),
+    limits: BatchLimits | None = None,
     count: CallCount | None = None,
+    tokens: Callable[[K], int] | None = None,
 ) -> Iterator[Outcome[K]]:
     """Embed every (key, input), one outcome each, in the order given, as batches finish.
 
     `inputs` is read lazily in the caller's thread, never further ahead than
     `limits.max_in_flight` batches and one. Batches run in threads of their own, so that the
-    embedder works while the caller stores what it was given. An input that the model refuses
-    becomes `Rejected` and costs its batch one more call. Any other error is raised once the batches
-    begun behind it have been yielded, since they are paid for. Closing the iterator drops the
-    batches not begun and waits for those that are.
+    embedder works while the caller stores what it was given. `limits` are the embedder's by
+    default; `tokens` gives the tokens of a key's input, where a batch is to be bounded by them.
+    An input that the model refuses becomes `Rejected` and costs its batch one more call, or, where
+    only the whole call is refused, a call for each halving until the input at fault stands alone.
+    An unusable vector is asked for once more by itself, then becomes `Rejected` too. Any other
+    error is raised once the batches begun behind it have been yielded, since they are paid for.
+    Closing the iterator drops the batches not begun and waits for those that are.
 
     Raises:
-        UnavailableError: the embedder cannot answer, or its answer has the wrong number of vectors,
-            the wrong dimensions, or a vector that is not finite and of unit length.
+        UnavailableError: the embedder cannot answer, or its answer has the wrong number of vectors
+            or the wrong dimensions, or it gave no vector that is finite and of unit length.
         BugError: the embedder refuses an input that it was not given.
     """
+    limits = limits or limits_of(embedder)
     job = _Job(embedder, role, count or CallCount(), Lock())
+    sized = (Sized(key, text, tokens(key) if tokens else 0) for key, text in inputs)
     pool = ThreadPoolExecutor(limits.max_in_flight, thread_name_prefix="variorum-embed")
-    running: deque[Future[list[Outcome[K]]]] = deque()
+    running: deque[Future[_Answer[K]]] = deque()
     try:
-        for batch in _batches(inputs, limits):
+        for batch in batches(sized, limits, 4 * embedder.identity.dimensions):
             running.append(pool.submit(job.answer, batch))
             # One batch more than run at a time, so that a thread that ends finds its next.
             while len(running) > limits.max_in_flight or (running and running[0].done()):
@@ -160,33 +196,39 @@ def embed_in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _next_answer(running: deque[Future[list[Outcome[K]]]]) -> Iterator[Outcome[K]]:
-    """The outcomes of the oldest batch; where it failed, those of the others, then its error."""
-    first = running.popleft()
-    error = first.exception()
-    if error is None:
-        yield from first.result()
+def _next_answer(running: deque[Future[_Answer[K]]]) -> Iterator[Outcome[K]]:
+    """The outcomes of the oldest batch; where it failed, those of the others too, then its error.
+
+    What a batch paid for before it failed is among them.
+    """
+    answer = running.popleft().result()
+    yield from answer.outcomes
+    if answer.error is None:
         return
     begun = [future for future in running if not future.cancel()]
     running.clear()
     for future in begun:
-        if future.exception() is None:
-            yield from future.result()
-    raise error
+        yield from future.result().outcomes
+    raise answer.error
 
 
-def _batches(inputs: Iterable[tuple[K, str]], limits: BatchLimits) -> Iterator[list[tuple[K, str]]]:
-    batch: list[tuple[K, str]] = []
-    characters = 0
-    for key, text in inputs:
-        full = len(batch) >= limits.max_inputs
-        if batch and (full or characters + len(text) > limits.max_characters):
-            yield batch
-            batch, characters = [], 0
-        batch.append((key, text))
-        characters += len(text)
-    if batch:
-        yield batch
+def _rejection(key: K, error: InputRejectedError) -> Rejected[K]:
+    return Rejected(key, error.message, error.expected, error.found)
+
+
+def _halves(error: BatchRefusedError, places: list[int]) -> tuple[list[int], list[int]]:
+    """Both halves of a refused batch, the first one last: it is taken up next."""
+    if len(places) == 1:
+        raise BugError(
+            "the embedder refuses a call with one input without naming it",
+            kind="embedder-broke-contract",
+            subject=error.subject,
+            expected="InputRejectedError with index 0",
+            found=error.message,
+            remedy="report it to the embedder's author",
+        ) from error
+    middle = len(places) // 2
+    return places[middle:], places[:middle]
 
 
 def _refused_place(error: InputRejectedError, waiting: Sequence[int]) -> int:

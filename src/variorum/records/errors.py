@@ -111,14 +111,14 @@ class UnsupportedError(VariorumError):
 class DeniedError(VariorumError):
     """This is the owner's alone: ask whoever runs the index."""
 
-    exit_code = 10
+    exit_code = 11
     http_status = 403
 
 
 class UnverifiedError(VariorumError):
     """Nobody vouches for this identity: sign in again."""
 
-    exit_code = 11
+    exit_code = 12
     http_status = 401
 
 
@@ -131,3 +131,6 @@ class BugError(VariorumError):
 
 EXIT_HELD = 3
 """Exit code of a run that published, but held some documents at their last good revision."""
+
+EXIT_ALERTS = 10
+"""Exit code of `variorum alerts` where one is due."""

@@ -4,9 +4,12 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Literal
 
-from variorum.records.protocols import Role
 from variorum.records.text import Span
+
+Purpose = Literal["passage", "query", "window"]
+"""What an input is embedded for; a window helps to find where a text is cut."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +72,13 @@ class PreviousLayout:
         return tuple(Span(chunk.start, chunk.end) for chunk in self.layout.chunks)
 
 
-def input_key(scope: str, model_fingerprint: str, role: Role, text: str) -> bytes:
-    """Identity of an embedding input (invariant 3): SHA-256 over scope, model, role, exact input.
+def input_key(scope: str, model_fingerprint: str, purpose: Purpose, text: str) -> bytes:
+    """Identity of an embedding input (invariant 3): a SHA-256 over scope, model, purpose, input.
 
     Nothing positional, no time, no path: equal inputs of one tenant share one vector.
     """
     digest = hashlib.sha256()
-    for part in (scope, model_fingerprint, role):
+    for part in (scope, model_fingerprint, purpose):
         encoded = part.encode()
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     digest.update(text.encode("utf-8", "surrogatepass"))

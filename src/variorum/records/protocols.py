@@ -22,11 +22,14 @@ class ModelIdentity:
     """Everything that decides a vector: two vectors are comparable only under one fingerprint.
 
     `fingerprint` covers weights, tokenizer, pooling, prefixes, precision, normalisation, runtime.
+    `is_proven` says that it was computed from the weights themselves. Where it is only claimed, as
+    of a model behind an address, the vectors of a few probe inputs are kept and compared.
     """
 
     name: str
     fingerprint: str
     dimensions: int
+    is_proven: bool = False
 
 
 @runtime_checkable

@@ -55,6 +55,30 @@ class Fallback:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceNote:
+    """A source that a run has something to say of, and how many documents the parent has of it.
+
+    `root` is where it was last listed, an empty string where that is not known any more.
+    """
+
+    source: str
+    root: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRoot:
+    """A place that is indexed under several sources: its documents are found once for each."""
+
+    root: str
+    sources: tuple[str, ...]
+
+    def as_fields(self) -> dict[str, object]:
+        """The shared root as JSON fields."""
+        return {"root": self.root, "sources": list(self.sources)}
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentCounts:
     """Documents by what the plan does to them. Held ones are counted there alone."""
 
@@ -112,6 +136,7 @@ class Report:
     taken over the changed documents' distinct inputs, document by document, against each one's
     previous revision only; None where no document changed. `embedded_fraction` is
     `tokens.embed / tokens.total`, against everything ever embedded; None where the total is 0.
+    `dropped` sources go with their documents; `orphaned` ones are configured no more and stay.
     `unnamed` are the documents of the generation that a policy is in force for and no rule of it
     lets anybody read.
     """
@@ -127,6 +152,9 @@ class Report:
     held: tuple[Held, ...] = ()
     skipped: tuple[SkippedPath, ...] = ()
     fallbacks: tuple[Fallback, ...] = ()
+    dropped: tuple[SourceNote, ...] = ()
+    orphaned: tuple[SourceNote, ...] = ()
+    shared_roots: tuple[SharedRoot, ...] = ()
     windows: WindowCounts = WindowCounts()
     embedder_calls: int = 0
     embed_s: float = 0.0
@@ -162,6 +190,9 @@ class Report:
             "embed_s": round(self.embed_s, 3),
             "skipped": [skipped.as_fields() for skipped in self.skipped],
             "fallbacks": [fallback.as_fields() for fallback in self.fallbacks],
+            "dropped": [asdict(note) for note in self.dropped],
+            "orphaned": [asdict(note) for note in self.orphaned],
+            "shared_roots": [shared.as_fields() for shared in self.shared_roots],
             "estimate": dict(self.estimate),
             "unnamed": [str(name) for name in self.unnamed],
         }

@@ -1,10 +1,12 @@
 """One total order of scored chunks, whatever scored them (invariant 10)."""
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from variorum.store.snapshot import Places
 from variorum.store.view import View
 
 SCORE_DECIMALS = 6
@@ -16,6 +18,13 @@ class Scored:
 
     index: int
     score: float
+
+
+def chunks_of(places: Places, allowed: Set[int] | None) -> NDArray[np.intp]:
+    """The places of the chunks of the allowed manifest rows, of all where None; ascending."""
+    if allowed is None:
+        return np.arange(places.input_ids.size)
+    return np.flatnonzero(np.isin(places.manifest_ids, np.fromiter(allowed, np.int64)))
 
 
 def best(

@@ -4,9 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from variorum.chunking import render
 from variorum.formats import decode
 from variorum.records.arguments import whole, words
@@ -17,9 +14,8 @@ from variorum.records.text import Revision, Text
 from variorum.retrieval.asking import Asked
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Loads, Ranking, Way, rank
-from variorum.retrieval.ranking import Scored
+from variorum.retrieval.ranking import Scored, chunks_of
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Places
 from variorum.store.view import View
 
 MAX_K = 1000
@@ -48,7 +44,7 @@ def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
     require_sound(question.query, question.k)
     within = question.within
     allowed = None if within.passes_all else within.documents(view)
-    chosen = _chosen(view.places, allowed)
+    chosen = chunks_of(view.places, allowed)
     ranking = rank(view, load, question.way, question.query, chosen, question.k)
     hits = _hits(view, ranking, asked.now_us, explain=question.explain)
     return Answer(
@@ -59,13 +55,6 @@ def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
         mode=ranking.mode,
         fallback=ranking.fallback,
     )
-
-
-def _chosen(places: Places, allowed: set[int] | None) -> NDArray[np.intp]:
-    """The chunks of the allowed manifest rows, of all where None."""
-    if allowed is None:
-        return np.arange(places.input_ids.size)
-    return np.flatnonzero(np.isin(places.manifest_ids, np.fromiter(allowed, np.int64)))
 
 
 def require_sound(query: str, k: int) -> None:

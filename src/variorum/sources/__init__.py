@@ -5,6 +5,14 @@ removed only where a complete listing does not hold it (invariant 7).
 """
 
 from variorum.sources.folder import DEFAULT_INCLUDE, SKIP_REASONS, FolderSource
+from variorum.sources.git import GIT_SKIP_REASONS, GitSource
 from variorum.sources.jsonl import JsonLinesSource
 
-__all__ = ["DEFAULT_INCLUDE", "SKIP_REASONS", "FolderSource", "JsonLinesSource"]
+__all__ = [
+    "DEFAULT_INCLUDE",
+    "GIT_SKIP_REASONS",
+    "SKIP_REASONS",
+    "FolderSource",
+    "GitSource",
+    "JsonLinesSource",
+]

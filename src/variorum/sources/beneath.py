@@ -14,6 +14,9 @@ from variorum.records.errors import UnavailableError
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a pipe that was swapped in must not wait for a writer.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+VANISHED = "vanished"
+"""Why what a listing saw is not there to be read."""
+
 _NO_NAMES = frozenset({b"", b".", b".."})
 _ATTEMPTS = 3
 
@@ -34,6 +37,10 @@ def unavailable(path: bytes, kind: str, found: str, remedy: str) -> UnavailableE
 def _refusal(path: bytes, error: OSError) -> UnavailableError:
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return unavailable(path, "symlink", "a symlink on the way", "replace it by a real file")
+    if error.errno == errno.ENOENT:
+        return unavailable(path, VANISHED, "nothing at that path any more", "run again")
+    if error.errno == errno.ENXIO:  # A socket cannot be opened.
+        return unavailable(path, "special-file", "not a regular file", "replace it by a real file")
     return unavailable(
         path, "unreadable-file", error.strerror or str(error), "restore the file or its permissions"
     )
@@ -48,7 +55,8 @@ def open_beneath(root: bytes, path: bytes) -> int:
     """A file descriptor of the regular file at `path` below `root`; the caller closes it.
 
     Raises:
-        UnavailableError: `outside-root`, `symlink`, `special-file` or `unreadable-file`.
+        UnavailableError: `outside-root`, `symlink`, `special-file`, `vanished` or
+            `unreadable-file`.
     """
     if not is_beneath(path):
         raise unavailable(path, "outside-root", "a path that leaves the root", "name a file inside")

@@ -13,9 +13,10 @@ What a listing takes:
   without a word.
 
 Everything else that is seen is reported as `Skipped` with one of the `SKIP_REASONS`. A directory
-that is left out is reported once, with a final "/", and not entered. Unreadable directories break
-the listing off, since an incomplete listing proves nothing; an unreadable file is listed, and
-reading it fails.
+that is left out is reported once, with a final "/", and not entered. What is seen and gone a moment
+later is reported as `vanished`: whether it comes back is for the next listing to tell. Unreadable
+directories break the listing off, since an incomplete listing proves nothing; an unreadable file is
+listed, and reading it fails.
 """
 
 import os
@@ -26,7 +27,7 @@ from typing import Final
 
 from variorum.records.errors import InputError, NotFoundError, UnavailableError
 from variorum.records.protocols import Listed, Skipped
-from variorum.sources.beneath import read_beneath
+from variorum.sources.beneath import VANISHED, read_beneath
 from variorum.sources.globs import Globs
 from variorum.sources.ignore import IGNORE_NAMES, Ignores, parse_ignore_file
 from variorum.sources.naming import checked_source_name, content_type_of
@@ -46,11 +47,14 @@ SKIP_REASONS: Final = (
     "ignored",
     "hidden",
     "not-included",
+    VANISHED,
     "too-large",
 )
 """In the order asked: the first that holds is the one reported."""
 
 _MAX_IGNORE_FILE_BYTES = 4_000_000
+_ATTEMPTS = 3
+_GONE = (FileNotFoundError, NotADirectoryError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +160,7 @@ class FolderSource:
         Raises:
             NotFoundError: the root is not there (`no-such-folder`).
             InputError: the root is a file (`not-a-folder`).
-            UnavailableError: a directory or an ignore file cannot be read, or something vanished
-                meanwhile (`incomplete-listing`).
+            UnavailableError: a directory or an ignore file cannot be read (`incomplete-listing`).
         """
         yield from self._walk(_Directory(b"", _checked_root(self._root), False, Ignores()))
 
@@ -165,49 +168,65 @@ class FolderSource:
         """The file's bytes; a symlink is never followed, at any depth below the root.
 
         Raises:
-            UnavailableError: `unreadable-file`, `symlink`, `special-file`, `too-large`,
+            UnavailableError: `vanished`, `unreadable-file`, `symlink`, `special-file`, `too-large`,
                 `changing-file` or `outside-root`.
         """
         return read_beneath(self._root, listed.path, self._max_bytes)
 
     def _walk(self, root: _Directory) -> Iterator[Listed | Skipped]:
         # A stack of its own: a tree may be deeper than Python's.
-        stack = [self._entries(root)]
+        stack = [iter(self._entries(root))]
         while stack:
             for directory, entry in stack[-1]:
                 if not entry.is_dir(follow_symlinks=False):
                     yield self._file(directory, entry)
                     continue
                 entered = self._enter(directory, entry)
-                if isinstance(entered, _Directory):
-                    stack.append(self._entries(entered))
-                    break
-                yield entered
+                if isinstance(entered, Skipped):
+                    yield entered
+                    continue
+                try:
+                    stack.append(iter(self._entries(entered)))
+                except _GONE:
+                    yield Skipped(entered.path, VANISHED)
+                    continue
+                break
             else:
                 stack.pop()
 
-    def _entries(self, directory: _Directory) -> Iterator[_Entry]:
-        """The entries of a directory in order, each with the directory and the rules in force."""
-        try:
-            with os.scandir(directory.place) as scan:
-                entries = sorted(scan, key=_order)
-        except OSError as error:
-            raise _listing_broke(directory.place, error) from None
-        if self._use_ignore_files:
-            directory = self._with_ignore_files(directory, entries)
-        for entry in entries:
-            if entry.name not in CONTROL_NAMES:
-                yield directory, entry
+    def _entries(self, directory: _Directory) -> Sequence[_Entry]:
+        """The entries of a directory in order, each with the directory and the rules in force.
+
+        Raises:
+            FileNotFoundError, NotADirectoryError: the directory, not the root, is gone.
+        """
+        for _ in range(_ATTEMPTS):
+            try:
+                with os.scandir(directory.place) as scan:
+                    entries = sorted(scan, key=_order)
+                ruled = self._with_ignore_files(directory, entries)
+            except _GONE as error:
+                if not directory.path:
+                    raise _listing_broke(directory.place, error) from None
+                raise
+            except OSError as error:
+                raise _listing_broke(directory.place, error) from None
+            if ruled is not None:
+                return [(ruled, entry) for entry in entries if entry.name not in CONTROL_NAMES]
+        raise _listing_broke(directory.place, OSError(0, "its ignore file comes and goes"))
 
     def _with_ignore_files(
         self, directory: _Directory, entries: Sequence[os.DirEntry[bytes]]
-    ) -> _Directory:
-        for entry in entries:
+    ) -> _Directory | None:
+        """The directory under its ignore files; None where one vanished and is unknown."""
+        for entry in entries if self._use_ignore_files else ():
             if entry.name in IGNORE_NAMES and entry.is_file(follow_symlinks=False):
                 path = directory.path + entry.name
                 try:
                     content = read_beneath(self._root, path, _MAX_IGNORE_FILE_BYTES)
                 except UnavailableError as error:
+                    if error.kind == VANISHED:
+                        return None
                     raise _listing_broke(path, OSError(0, error.found)) from None
                 file = parse_ignore_file(content, path, directory.path)
                 directory = replace(
@@ -240,6 +259,8 @@ class FolderSource:
             return Skipped(path, "hidden" if name.startswith(b".") else "not-included")
         try:
             size_bytes = entry.stat(follow_symlinks=False).st_size
+        except FileNotFoundError:
+            return Skipped(path, VANISHED)
         except OSError as error:
             raise _listing_broke(path, error) from None
         if size_bytes > self._max_bytes:

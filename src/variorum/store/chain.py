@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, select
 
 from variorum.records.layout import Recipe
+from variorum.store.costs import ledger_problems
 from variorum.store.schema import (
     collection,
     document,
@@ -52,6 +53,7 @@ def chain_problems(connection: Connection) -> Iterator[Problem]:
     yield from _interval_problems(connection)
     yield from _stray_rows(connection)
     yield from _recipe_problems(connection)
+    yield from ledger_problems(connection)
 
 
 def _links(connection: Connection, collection_id: int) -> list[_Link]:

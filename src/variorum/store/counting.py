@@ -108,9 +108,11 @@ def _retired() -> Select[Any]:
 def _recomputed() -> Select[Any]:
     """(tokens not in the previous revision's inputs, all tokens), summed over changed documents."""
     one = select(staged_chunk.c.document_id, staged_chunk.c.key).distinct().subquery()
+    # The sum keeps SQLite off the index of inputs: an input that many documents share has a chunk
+    # in each of them, and all would be visited for every one.
     known = (
         select(literal(1))
-        .select_from(input_.join(chunk, chunk.c.input_id == input_.c.id))
+        .select_from(chunk.join(input_, input_.c.id == chunk.c.input_id + 0))
         .where(input_.c.key == one.c.key, chunk.c.layout_id == manifest.c.layout_id)
     )
     new_tokens = case((known.exists(), 0), else_=staged_input.c.tokens)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -35,11 +36,12 @@ from variorum.store.file import (
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
 
-KNOWN_FORMATS = ("0001", "0002", "0004")
+KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005")
 FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 
 BUSY_TIMEOUT_MS = 10_000
+_migrating = Lock()
 _POLL_MS = 200
 _STEPS_BETWEEN_SIGNALS = 200_000
 """Steps of the engine between two looks at what came in, such as Ctrl-C: some milliseconds."""
@@ -78,11 +80,15 @@ def open_engine(path: Path, *, read_only: bool = False, still: bool = False) -> 
 
 
 def empty_engine() -> Engine:
-    """An engine on an empty store in memory: what a plan compares with before the first sync."""
+    """An engine on an empty store that nobody else sees and that goes with its last connection.
+
+    What a plan compares with before the first sync, and where it keeps what it spends. In memory
+    while it is small, else in a temporary file. One connection: one thread at a time.
+    """
     engine = create_engine(
         "sqlite://",
         poolclass=StaticPool,
-        connect_args={"check_same_thread": False},
+        creator=lambda: sqlite3.connect("", check_same_thread=False),
         json_serializer=write_json,
         json_deserializer=_read_json,
     )
@@ -279,7 +285,8 @@ def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> 
 
     configuration = Config()
     configuration.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with engine.connect() as connection, write_transaction(connection):
+    # Alembic keeps the migration at work in globals of the process: one thread at a time.
+    with _migrating, engine.connect() as connection, write_transaction(connection):
         configuration.attributes["connection"] = connection
         command.upgrade(configuration, "head")
 

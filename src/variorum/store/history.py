@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from variorum.records.names import DocumentName
 from variorum.store.manifests import ManifestRow, same_metadata
+from variorum.store.snapshot import Snapshot
 from variorum.store.view import View
 
 
@@ -49,7 +50,7 @@ class Difference:
         }
 
 
-def difference(old: View, new: View) -> Difference:
+def difference(old: View | Snapshot, new: View | Snapshot) -> Difference:
     """Compare two generations of one collection, as far as they pass. Linear in their documents."""
     before = {row.document: row for row in old.documents.values()}
     after = {row.document: row for row in new.documents.values()}

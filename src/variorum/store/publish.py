@@ -13,10 +13,13 @@ from sqlalchemy import (
     update,
 )
 
+from variorum.records.costs import DocumentCost
 from variorum.records.errors import ConflictError
 from variorum.records.layout import Recipe
 from variorum.records.protocols import ModelIdentity
+from variorum.records.reports import Held
 from variorum.store import schema
+from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
 from variorum.store.granting import grant_new_documents, narrow_opened_rows, newest_document
 from variorum.store.seals import (
@@ -30,6 +33,7 @@ from variorum.store.seals import (
 from variorum.store.staged import staged_chunk, staged_document
 from variorum.store.staged_terms import add_terms
 from variorum.store.staging import Staging
+from variorum.store.standing import forget_sources, record_held
 
 _SAME_REVISION = (schema.revision.c.tenant == staged_document.c.tenant) & (
     schema.revision.c.sha256 == staged_document.c.sha256
@@ -46,7 +50,8 @@ _SAME_LAYOUT = (
 class Publication:
     """What a generation is published with. `created_at` is ISO 8601 in UTC.
 
-    `sources` maps each source that was listed to its root.
+    `sources` maps each source that was listed to its root, `held` are the documents that those
+    listings hold, `dropped` the sources that are to be listed no more.
     """
 
     collection_id: int
@@ -57,6 +62,9 @@ class Publication:
     recipe_id: int
     report: Mapping[str, object]
     sources: Mapping[str, str]
+    held: Sequence[Held] = ()
+    dropped: Sequence[str] = ()
+    costs: Sequence[DocumentCost] = ()
 
 
 def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
@@ -82,6 +90,15 @@ def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
         grant_new_documents(connection, publication.collection_id, known)
         narrow_opened_rows(connection, publication.collection_id, number)
         record_sources(connection, publication)
+        record_held(connection, publication.collection_id, publication.sources, publication.held)
+        forget_sources(connection, publication.collection_id, publication.dropped)
+        record_costs(
+            connection,
+            publication.collection_id,
+            number,
+            publication.created_at,
+            publication.costs,
+        )
     return number
 
 

@@ -300,3 +300,26 @@ audit = Table(
     Column("citations", JSON, nullable=False),
     _seal(),
 )
+
+# What the last listing of each source held, whether or not it published anything.
+held = Table(
+    "held",
+    metadata,
+    Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
+    Column("source", String, primary_key=True),
+    Column("path", LargeBinary, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("position", Integer),
+    Column("message", String, nullable=False),
+    _seal(),
+)
+
+# Inputs that a writer is embedding now; `holder` names its process and its run.
+lease = Table(
+    "lease",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("holder", String, nullable=False),
+    _seal(),
+    Index("lease_holder", "holder"),
+)

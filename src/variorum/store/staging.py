@@ -7,6 +7,7 @@ statements that copy sets of rows.
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -51,6 +52,9 @@ _LAID_OUT_BY = select(staged_document.c.id, staged_document.c.layout_ordinal).wh
     staged_document.c.layout_id.is_(None),
     staged_document.c.laid_out_by.is_(None),
 )
+BATCH_STEPS = 256
+"""Steps of staging that share a transaction; one document takes about four."""
+
 _INSERT_DOCUMENT = insert(staged_document)
 _INSERT_CHUNK = insert(staged_chunk)
 
@@ -98,6 +102,8 @@ class Staging:
         self.tenant = tenant
         self.recipe_id = recipe_id
         self._last_id = 0
+        self._batch_left = 0
+        self._last_stored: tuple[tuple[str, str, str], _Place | None] | None = None
         with connection.begin():
             temporary.drop_all(connection)
             temporary.create_all(connection, checkfirst=False)
@@ -107,6 +113,38 @@ class Staging:
         with self.connection.begin():
             temporary.drop_all(self.connection)
 
+    @contextmanager
+    def batches(self) -> Iterator[None]:
+        """Stage many documents: inside the block a transaction is shared by several steps.
+
+        Committing each of them costs more than the rows.
+        """
+        self._batch_left = BATCH_STEPS
+        try:
+            yield
+            self._end_batch()
+        finally:
+            self._batch_left = 0
+            if self.connection.in_transaction():
+                self.connection.rollback()
+
+    @contextmanager
+    def _step(self) -> Iterator[None]:
+        """One step of staging: a transaction of its own, or a part of the batch's."""
+        if not self._batch_left:
+            with self.connection.begin():
+                yield
+            return
+        yield
+        self._batch_left -= 1
+        if not self._batch_left:
+            self._end_batch()
+            self._batch_left = BATCH_STEPS
+
+    def _end_batch(self) -> None:
+        if self.connection.in_transaction():
+            self.connection.commit()
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing was ever staged."""
@@ -114,7 +152,7 @@ class Staging:
 
     def stage_removal(self, document: DocumentName, closes: int) -> None:
         """Stage that a document is gone from its source."""
-        with self.connection.begin():
+        with self._step():
             self._insert_document(
                 action="removed", source=document.source, path=document.path, closes=closes
             )
@@ -124,7 +162,7 @@ class Staging:
 
         False where neither has one: lay it out, then call `stage_layout` (invariant 11).
         """
-        with self.connection.begin():
+        with self._step():
             stored = self._stored_layout(staged)
             if stored is None:
                 return self._share_layout(staged)
@@ -133,12 +171,12 @@ class Staging:
 
     def knows_layout(self, staged: StagedRevision) -> bool:
         """Whether history, or this plan so far, has a layout of the revision."""
-        with self.connection.begin():
+        with self._step():
             return (self._stored_layout(staged) or self._laid_out_by(staged)) is not None
 
     def share_layout(self, staged: StagedRevision) -> bool:
         """Stage `staged` with the layout that another document of this plan brings, if one does."""
-        with self.connection.begin():
+        with self._step():
             return self._share_layout(staged)
 
     def _share_layout(self, staged: StagedRevision) -> bool:
@@ -164,7 +202,7 @@ class Staging:
 
         It becomes the newest of its revision; one that is stored stays as it is.
         """
-        with self.connection.begin():
+        with self._step():
             stored = self._stored_layout(staged)
             identifier = self._stage(staged, ordinal=0 if stored is None else stored.ordinal + 1)
             if chunks:
@@ -211,12 +249,12 @@ class Staging:
     def open_rows(self, collection_id: int | None) -> list[ManifestRow]:
         """The manifest rows of the newest generation. Linear in the collection's documents."""
         query = manifest_query(collection_id or 0).where(manifest.c.to_generation.is_(None))
-        with self.connection.begin():
+        with self._step():
             return read_manifest(self.connection, query)
 
     def content(self, revision_id: int) -> bytes:
         """The stored bytes of a revision."""
-        with self.connection.begin():
+        with self._step():
             return read_content(self.connection, revision_id)
 
     def chunks(self, layout_id: int) -> tuple[Chunk, ...]:
@@ -234,7 +272,7 @@ class Staging:
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
-        with self.connection.begin():
+        with self._step():
             rows = [require_sound(row, 2) for row in self.connection.execute(query)]
         return tuple(
             Chunk(start, end, tokens, tuple(path), prefix)
@@ -246,7 +284,7 @@ class Staging:
         if self.is_empty:
             return {}
         query = select(staged_document.c.action, func.count()).group_by(staged_document.c.action)
-        with self.connection.begin():
+        with self._step():
             return {row.action: row[1] for row in self.connection.execute(query)}
 
     def forget_known_texts(self) -> None:
@@ -259,7 +297,7 @@ class Staging:
             .where(input_.c.key == staged_input.c.key)
         )
         forget = update(staged_input).where(with_vector.exists()).values(text=None)
-        with self.connection.begin():
+        with self._step():
             self.connection.execute(forget)
 
     def inputs_to_embed(self, page_size: int = 512) -> Iterator[StagedInput]:
@@ -281,7 +319,7 @@ class Staging:
             .order_by(*place)
             .limit(page_size)
         )
-        with self.connection.begin():
+        with self._step():
             return [tuple(row) for row in self.connection.execute(query)]
 
     def documents_with_input(self, key: bytes) -> list[tuple[DocumentName, bool]]:
@@ -292,13 +330,13 @@ class Staging:
             .where(staged_chunk.c.key == key)
             .distinct()
         )
-        with self.connection.begin():
+        with self._step():
             rows = self.connection.execute(query).all()
         return [(DocumentName(row.source, row.path), row.closes is None) for row in rows]
 
     def withdraw(self, document: DocumentName) -> None:
         """Unstage a document whose input the model rejected: it stays at its last good revision."""
-        with self.connection.begin():
+        with self._step():
             identifier = self.connection.execute(
                 select(staged_document.c.id).where(
                     staged_document.c.source == document.source,
@@ -374,13 +412,20 @@ class Staging:
 
     def newest_layout(self, staged: StagedRevision) -> int | None:
         """The id of the newest stored layout of a revision under the recipe, if there is one."""
-        with self.connection.begin():
+        with self._step():
             stored = self._stored_layout(staged)
         return None if stored is None else stored.id
 
     def _stored_layout(self, staged: StagedRevision) -> _Place | None:
+        """The newest stored layout of the revision; asked for again right away, it is at hand."""
         if self.recipe_id is None:
             return None
+        asked = (staged.sha256, staged.content_type, staged.parser)
+        if self._last_stored is None or self._last_stored[0] != asked:
+            self._last_stored = (asked, self._find_stored_layout(staged))
+        return self._last_stored[1]
+
+    def _find_stored_layout(self, staged: StagedRevision) -> _Place | None:
         wanted = {
             "tenant": self.tenant,
             "sha256": staged.sha256,

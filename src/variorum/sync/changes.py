@@ -32,6 +32,14 @@ class Changes:
         self._found = list(_by_lines(old, new))
         self._old_ends = [change.old_end for change in self._found]
 
+    def of_words(self) -> Iterator[Change]:
+        """Every change in order, but those of white space alone."""
+        for change in self._found:
+            before = self._old[change.old_start : change.old_end]
+            after = self._new[change.new_start : change.new_end]
+            if before.strip() or after.strip():
+                yield change
+
     def in_new(self, start: int, end: int) -> Change | None:
         """The first change within `[start, end)` of the new text; a removal at its ends counts."""
         inside = (

@@ -10,11 +10,12 @@ from variorum.records.names import DocumentName
 from variorum.records.protocols import Listed, Skipped, Source
 from variorum.records.reports import Held, SkippedPath
 from variorum.records.text import Revision
+from variorum.sources.beneath import VANISHED
 from variorum.store.manifests import ManifestRow, same_metadata
 
 SHRINK_SHARE = 0.5
 SHRINK_DOCUMENTS = 10
-_HELD_WHEN_SKIPPED = frozenset({"too-large"})
+_HELD_WHEN_SKIPPED = frozenset({"too-large", VANISHED})
 
 
 def is_laid_out(row: ManifestRow, recipe_id: int | None) -> bool:
@@ -70,21 +71,28 @@ class Comparison:
         self.removed = [row for path, row in self.rows.items() if path not in seen]
 
     def _note_skipped(self, entry: Skipped, seen: set[bytes]) -> None:
-        name = DocumentName(self.source.name, entry.path)
-        row = self.rows.get(entry.path)
-        if row is not None and entry.reason in _HELD_WHEN_SKIPPED:
-            seen.add(entry.path)
+        rows = self._held_by(entry) if entry.reason in _HELD_WHEN_SKIPPED else []
+        for row in rows:
+            seen.add(row.document.path)
             self.listed += 1
-            self.hold(Held(name, entry.reason, message=entry.detail), row)
-        else:
+            self.hold(Held(row.document, entry.reason, message=entry.detail), row)
+        if not rows:
+            name = DocumentName(self.source.name, entry.path)
             self.skipped.append(SkippedPath(name, entry.reason, entry.detail))
+
+    def _held_by(self, entry: Skipped) -> list[ManifestRow]:
+        """The known documents that a skipped path stands for: of a folder, all below it."""
+        if entry.path.endswith(b"/"):
+            return [row for path, row in self.rows.items() if path.startswith(entry.path)]
+        row = self.rows.get(entry.path)
+        return [] if row is None else [row]
 
     def _compare(self, entry: Listed) -> Found | None:
         row = self.rows.get(entry.path)
         try:
             content = self.source.read(entry)
         except UnavailableError as error:
-            self.hold(Held(self._name(entry), error.kind, message=error.message), row)
+            self._note_unread(entry, row, error)
             return None
         sha256 = hashlib.sha256(content).hexdigest()
         unchanged = row is not None and self._same(row, sha256, entry)
@@ -93,6 +101,13 @@ class Comparison:
             return None
         revision = Revision(content, entry.content_type, sha256)
         return Found(self._name(entry), revision, entry.metadata, row, unchanged)
+
+    def _note_unread(self, entry: Listed, row: ManifestRow | None, error: UnavailableError) -> None:
+        """Hold what cannot be read; a new file that is gone again was never a document."""
+        if row is None and error.kind == VANISHED:
+            self.skipped.append(SkippedPath(self._name(entry), error.kind, error.found))
+        else:
+            self.hold(Held(self._name(entry), error.kind, message=error.message), row)
 
     def _name(self, entry: Listed) -> DocumentName:
         return DocumentName(self.source.name, entry.path)

@@ -6,15 +6,10 @@ from datetime import UTC, datetime
 from time import perf_counter
 
 from variorum.analysis import ANALYZER
-from variorum.embedding.jobs import (
-    BatchLimits,
-    CallCount,
-    Embedded,
-    Rejected,
-    embed_in_order,
-)
-from variorum.records.errors import ConflictError
+from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_in_order
+from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.reports import Held, Report
+from variorum.store.leases import leases
 from variorum.store.publish import (
     Publication,
     publish,
@@ -23,16 +18,20 @@ from variorum.store.publish import (
     release_sources,
 )
 from variorum.store.staging import StagedInput
+from variorum.store.standing import settle
 from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
+from variorum.sync.costing import document_costs
 from variorum.sync.planning import Plan, planned
+from variorum.sync.probing import keep_or_compare
+from variorum.sync.sharing import Shared
+from variorum.sync.spending import NOTHING_TO_PUBLISH, note, noted
 from variorum.sync.target import Target
 from variorum.sync.terming import make_ready, stage_new_terms
 
 FLUSH_ITEMS = 256
 FLUSH_S = 0.1
-SMALL_BATCHES = BatchLimits(max_inputs=16)
-"""Finished vectors reach the store within two of these, whatever ends the run."""
+"""Finished vectors reach the store after so many or so long, and whatever ends the run."""
 
 ATTEMPTS = 3
 
@@ -78,7 +77,7 @@ def _execute(plan: Plan, clock: Clock) -> Report:
     _require_budget(plan)
     make_ready(plan.staging.connection, plan.target.progress)
     if plan.report.changes_nothing and not plan.report.inputs.embed:
-        _release(plan)
+        _settle(plan)
         return plan.report.with_run(elapsed_s=perf_counter() - plan.started)
     settings = plan.target.settings
     connection = plan.staging.connection
@@ -86,30 +85,56 @@ def _execute(plan: Plan, clock: Clock) -> Report:
         connection, settings.recipe, settings.embedder.identity, settings.embedder_spec
     )
     run = _Run(plan, model_id)
-    run.embed()
-    if plan.report.changes_nothing:
-        _release(plan)
-        return run.report()
-    collection_id = register_collection(connection, plan.target.tenant, plan.target.collection)
+    now = clock()
+    with noted(plan, run, now):
+        run.embed()
+        if not plan.report.changes_nothing:
+            return run.report(_publish(plan, run, recipe_id, now))
+    note(plan, run, now, NOTHING_TO_PUBLISH)
+    _settle(plan)
+    return run.report()
+
+
+def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
+    connection = plan.staging.connection
     publication = Publication(
-        collection_id=collection_id,
+        collection_id=register_collection(connection, plan.target.tenant, plan.target.collection),
         parent=plan.parent,
         kind="sync",
-        created_at=clock().isoformat(timespec="milliseconds"),
-        model_id=model_id,
+        created_at=now.isoformat(timespec="milliseconds"),
+        model_id=run.model_id,
         recipe_id=recipe_id,
         report={**run.report().as_fields(), "skipped": [], "unnamed": []},
         sources=plan.target.roots,
+        held=plan.held,
+        dropped=plan.target.dropped,
+        costs=document_costs(plan, run.embed_s),
     )
     stage_new_terms(plan.staging)
-    number = publish(plan.staging, publication, ANALYZER)
-    return run.report(number)
+    return publish(plan.staging, publication, ANALYZER)
 
 
-def _release(plan: Plan) -> None:
-    """A yes to `release` holds also where there is nothing to publish."""
-    if plan.target.consent.release and plan.collection_id is not None:
-        release_sources(plan.staging.connection, plan.collection_id, list(plan.target.roots))
+def _with_what_is_kept(error: UnavailableError, count: CallCount, total: int) -> UnavailableError:
+    """The same error, which also says what the run has to show for its calls."""
+    left = total - count.embedded
+    return UnavailableError(
+        f"{error.message}; nothing was published, {count.embedded} of {total} inputs are kept",
+        kind=error.kind,
+        subject=error.subject,
+        expected=error.expected,
+        found=error.found,
+        remedy=f"{error.remedy}; the next sync embeds the {left} that are left",
+    )
+
+
+def _settle(plan: Plan) -> None:
+    """Where there is nothing to publish: a yes to `release`, what is held now, what is dropped."""
+    if plan.collection_id is None:
+        return
+    target, connection = plan.target, plan.staging.connection
+    if target.consent.release:
+        release_sources(connection, plan.collection_id, list(target.roots))
+    settle(connection, plan.collection_id, target.heard, plan.held, target.dropped)
 
 
 def _require_budget(plan: Plan) -> None:
@@ -136,35 +161,55 @@ class _Run:
     model_id: int
     count: CallCount = field(default_factory=CallCount)
     embed_s: float = 0.0
+    done_inputs: int = 0
     done_tokens: int = 0
     finished: list[NewVector] = field(default_factory=list)
     flushed_at: float = 0.0
 
     def embed(self) -> None:
-        """Embed every input that has no vector; hold the documents whose input is rejected."""
+        """Embed every input that has no vector; hold the documents whose input is rejected.
+
+        Inputs that another writer is at are waited for, with nothing of this run's in the way.
+        """
         started = self.flushed_at = perf_counter()
         total = self.plan.report.tokens.embed
         self.plan.target.progress("embed", 0, total)
         rejected: list[Rejected[StagedInput]] = []
         try:
-            for outcome in self._outcomes():
+            if self.plan.report.inputs.embed:
+                self._embed(rejected, total)
+        except UnavailableError as error:
+            raise _with_what_is_kept(error, self.count, self.plan.report.inputs.embed) from error
+        finally:
+            self.embed_s = perf_counter() - started
+        for outcome in rejected:
+            self._hold(outcome)
+
+    def _embed(self, rejected: list[Rejected[StagedInput]], total: int) -> None:
+        """Keep each outcome as it comes; inputs that the model refuses are set aside."""
+        staging, settings = self.plan.staging, self.plan.target.settings
+        keep_or_compare(staging.connection, settings, self.model_id)
+        with leases(staging.connection, self.plan.store.folder) as mine:
+            for outcome in Shared(staging, mine).rounds(self._embedded):
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
                 else:
                     self._keep(outcome)
                 self.plan.target.progress("embed", self.done_tokens, total)
+
+    def _embedded(self, claimed: Iterator[StagedInput]) -> Iterator[Outcome[StagedInput]]:
+        """The outcomes of one round's inputs; every one is kept by the end of it."""
+        inputs = ((staged, staged.text) for staged in claimed)
+        embedder = self.plan.target.settings.embedder
+        try:
+            yield from embed_in_order(
+                embedder, inputs, count=self.count, tokens=lambda one: one.tokens
+            )
         finally:
             self._flush()
-            self.embed_s = perf_counter() - started
-        for outcome in rejected:
-            self._hold(outcome)
-
-    def _outcomes(self) -> Iterator[Embedded[StagedInput] | Rejected[StagedInput]]:
-        inputs = ((staged, staged.text) for staged in self.plan.staging.inputs_to_embed())
-        embedder = self.plan.target.settings.embedder
-        return embed_in_order(embedder, inputs, limits=SMALL_BATCHES, count=self.count)
 
     def _keep(self, outcome: Embedded[StagedInput]) -> None:
+        self.done_inputs += 1
         self.done_tokens += outcome.key.tokens
         self.finished.append(NewVector(outcome.key.key, outcome.key.tokens, outcome.vector))
         now = perf_counter()

@@ -1,5 +1,6 @@
 """The plan: what a sync would do, staged and priced, with nothing written to the store."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ from variorum.store.staging import StagedRevision, Staging
 from variorum.store.store import Store, require_released
 from variorum.sync.compare import Comparison, Found, is_laid_out
 from variorum.sync.laying import Laid, Task, in_order, lay
+from variorum.sync.standing import Roots, orphaned, require_droppable, shared_roots
 from variorum.sync.target import Target
 from variorum.sync.windows import Windows
 
@@ -47,6 +49,8 @@ class Plan:
     parent: int | None
     comparisons: list[Comparison]
     windows: Windows
+    roots: Roots
+    parent_documents: Counter[str]
     report: Report = field(init=False)
     withdrawn: list[Held] = field(default_factory=list)
     fallbacks: list[Fallback] = field(default_factory=list)
@@ -73,6 +77,7 @@ class Plan:
         """Count the staged rows into `report`."""
         counts = count_plan(self.staging, self.collection_id)
         actions = self.staging.actions()
+        dropped, orphans = orphaned(self.target, self.parent_documents, self.roots)
         self.report = Report(
             collection=self.target.collection,
             parent=self.parent,
@@ -93,8 +98,23 @@ class Plan:
             skipped=tuple(skipped for c in self.comparisons for skipped in c.skipped),
             fallbacks=tuple(self.fallbacks),
             unnamed=tuple(unnamed_documents(self.staging.connection, self.collection_id)),
+            dropped=dropped,
+            orphaned=orphans,
+            shared_roots=shared_roots(self._roots_after()),
             elapsed_s=perf_counter() - self.started,
         )
+
+    def _roots_after(self) -> dict[str, str]:
+        """The root of every source that has documents once this is published."""
+        roots = {
+            name: root for name, (root, _) in self.roots.items() if self.parent_documents[name]
+        }
+        for comparison in self.comparisons:
+            if comparison.listed:
+                roots[comparison.source.name] = self.target.roots[comparison.source.name]
+            else:
+                roots.pop(comparison.source.name, None)
+        return {name: root for name, root in roots.items() if name not in self.target.dropped}
 
 
 @contextmanager
@@ -102,32 +122,39 @@ def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[P
     """Stage the plan for `target`; it is gone when the block ends. Writes nothing.
 
     Raises:
-        ConflictError: a restore holds a source, or a listing shrank without consent.
-        NotFoundError: a source's root is not there.
+        ConflictError: a restore holds a source, a listing shrank without consent, or a source to
+            drop is configured.
+        NotFoundError: a source's root is not there, or no source has the name to drop.
         UnavailableError: a listing broke off.
     """
     with store.connection(create=create) as connection:
         collection_id, parent = store.head(target.tenant, target.collection)
-        _require_released(store, target, collection_id)
+        roots = store.sources(collection_id)
+        _require_released(target, roots)
         recipe = target.settings.recipe
         recipe_id, _ = find_recipe(connection, recipe.fingerprint, recipe.model)
         staging = Staging(connection, target.tenant, recipe_id)
         rows = staging.open_rows(collection_id)
+        documents = Counter(row.document.source for row in rows)
+        require_droppable(target, documents, roots)
+        windows = Windows(store, target, keep=create)
         try:
-            windows = Windows(store, target, keep=create)
-            plan = Plan(target, store, staging, collection_id, parent, [], windows)
-            _stage_sources(plan, rows, recipe_id)
-            _stage_other_sources(plan, rows, recipe_id)
+            plan = Plan(
+                target, store, staging, collection_id, parent, [], windows, roots, documents
+            )
+            with staging.batches():
+                _stage_sources(plan, rows, recipe_id)
+                _stage_other_sources(plan, rows, recipe_id)
             staging.forget_known_texts()
             plan.count()
             yield plan
         finally:
+            windows.close()
             staging.drop()
 
 
-def _require_released(store: Store, target: Target, collection_id: int | None) -> None:
-    known = store.sources(collection_id)
-    names = [source.name for source in target.sources]
+def _require_released(target: Target, known: Roots) -> None:
+    names = [*(source.name for source in target.sources), *target.dropped]
     if not target.consent.release:
         require_released([name for name in names if name in known and known[name][1]])
 
@@ -149,10 +176,15 @@ def _stage_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
 
 
 def _stage_other_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
-    """A generation has one recipe: what this run does not list is laid out again from the store."""
-    heard = {source.name for source in plan.target.sources}
+    """Remove what is dropped; what is not listed is laid out again where the recipe changed.
+
+    A generation has one recipe.
+    """
+    heard, dropped = plan.target.heard, plan.target.dropped
     for row in rows:
-        if row.document.source not in heard:
+        if row.document.source in dropped:
+            plan.staging.stage_removal(row.document, row.id)
+        elif row.document.source not in heard:
             _relay(plan, row, recipe_id, action="changed")
 
 

@@ -51,8 +51,11 @@ class Consent:
 class Target:
     """The collection of one tenant, and the sources whose listings are heard in this run.
 
-    `roots` is each source's root as recorded in the store. With `relayout`, stored layouts of the
-    listed documents are not used, nor planned from: each is laid out as a fresh index would.
+    `roots` is each source's root as recorded in the store. `configured` are all sources that the
+    collection has in its configuration; None where there is none, so that every source ever listed
+    belongs to it. `dropped` sources are taken out with all of their documents. With `relayout`,
+    stored layouts of the listed documents are not used, nor planned from: each is laid out as a
+    fresh index would.
     """
 
     tenant: str
@@ -63,3 +66,10 @@ class Target:
     consent: Consent = field(default_factory=Consent)
     progress: Progress = no_progress
     relayout: bool = False
+    configured: frozenset[str] | None = None
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def heard(self) -> frozenset[str]:
+        """The names of the sources that are listed in this run."""
+        return frozenset(source.name for source in self.sources)

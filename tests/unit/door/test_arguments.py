@@ -177,7 +177,7 @@ class Odd(HashingEmbedder):
 
     @property
     def identity(self) -> ModelIdentity:
-        return ModelIdentity("odd-model", "odd 1", 32)
+        return ModelIdentity("odd-model", "odd 1", 32, is_proven=True)
 
     def embed(self, inputs: Any, role: Any = "passage") -> Any:
         if callable(self.does):

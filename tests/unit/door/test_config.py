@@ -43,7 +43,7 @@ def refusal(folder: Path, content: str) -> VariorumError:
         ("[chunking]\nheading_depth = 1.0", "chunking.heading_depth"),
         ("[sources.docs]\n", "sources.docs.root"),
         ("[sources.docs]\nroot = 1", "sources.docs.root"),
-        ("[sources.docs]\nroot = 'x'\nkind = 'git'", "sources.docs.kind"),
+        ("[sources.docs]\nroot = 'x'\nkind = 'svn'", "sources.docs.kind"),
         ("[sources.docs]\nroot = 'x'\nmax_bytes = 0", "sources.docs.max_bytes"),
         ("[sources.docs]\nroot = 'x'\ninclude = '*.md'", "sources.docs.include"),
         ("[sources.docs]\nroot = 'x'\ninclude = [1]", "sources.docs.include"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import variorum
+from tiny_models import WIDTH, bert_like
 from variorum.records.errors import ConflictError, InputError, NotFoundError
 from workbench import Bench, Recorder, document, words
 
@@ -134,7 +135,7 @@ def test_status_counts_what_is_published(tmp_path: Path) -> None:
         assert (status.generation, status.documents, status.chunks, status.inputs) == (1, 2, 3, 2)
         (source,) = status.sources
         assert (source.name, source.documents, source.held_by_restore) == ("docs", 2, False)
-        assert [one["document"] for one in status.held] == ["docs:bad.md"]
+        assert [str(one.document) for one in status.held] == ["docs:bad.md"]
         assert status.store_bytes == sum(
             f.stat().st_size for f in bench.store.glob("store.sqlite*")
         )
@@ -207,3 +208,25 @@ def test_planner_on_and_off_show_the_same_text_over_a_history(tmp_path: Path) ->
                 assert words(title.lower()).split()[0] in best.text
     assert texts[True] == texts[False] == [document(*turn) for turn in turns]
     assert spent[True] <= spent[False]
+
+
+def test_a_model_named_for_one_run_is_that_of_the_next_where_nothing_is_configured(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# One\n\nSome words.\n")
+    spec = "hashing(dimensions=32)"
+    with variorum.open(tmp_path, model=spec) as index:
+        index.sync(tmp_path / "docs")
+    with variorum.open(tmp_path) as index:
+        assert index.model_spec == spec
+        assert index.sync().generation is None
+        assert len(index.search("words").hits) == 1
+
+
+def test_a_path_in_a_spec_starts_at_the_configuration(tmp_path: Path, monkeypatch) -> None:
+    bert_like(tmp_path / "models" / "tiny")
+    (tmp_path / "variorum.toml").write_text("[model]\nspec = 'onnx(path=models/tiny)'\n")
+    monkeypatch.chdir("/")
+    with variorum.open(tmp_path) as index:
+        assert index.embedder.embed(["the document"]).shape == (1, WIDTH)

@@ -14,7 +14,7 @@ from variorum.embedding import (
 )
 from variorum.records.errors import BugError, InputError, InputRejectedError, UnavailableError
 
-SMALL = BatchLimits(max_inputs=4, max_characters=1_000, max_in_flight=2)
+SMALL = BatchLimits(max_inputs=4, max_bytes=1_000, max_in_flight=2)
 
 
 class Recording(HashingEmbedder):
@@ -64,7 +64,7 @@ def test_nothing_to_embed_calls_nothing():
 def test_a_batch_ends_at_its_number_of_inputs_or_of_characters():
     embedder = Recording()
     texts = ["a" * 600, "b" * 600, "c" * 3_000, *"defghi"]
-    limits = BatchLimits(max_inputs=4, max_characters=1_000, max_in_flight=1)
+    limits = BatchLimits(max_inputs=4, max_bytes=1_000, max_in_flight=1)
     list(embed_in_order(embedder, keyed(texts), limits=limits, role="query"))
     assert [[text[0] for text in call] for call, _ in embedder.calls] == [
         ["a"],
@@ -176,7 +176,7 @@ def test_a_refusal_of_an_input_that_was_not_sent_is_a_bug():
         list(embed_in_order(Recording(refuse), keyed(["one"])))
 
 
-@pytest.mark.parametrize("name", ["max_inputs", "max_characters", "max_in_flight"])
+@pytest.mark.parametrize("name", ["max_inputs", "max_tokens", "max_bytes", "max_in_flight"])
 def test_a_limit_under_one_is_an_input_error(name):
     with pytest.raises(InputError) as caught:
         BatchLimits(**{name: 0})

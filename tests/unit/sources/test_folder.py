@@ -137,7 +137,7 @@ def test_a_file_that_grew_over_the_limit_is_not_read(tmp_path: Path) -> None:
 def test_a_missing_file_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError) as caught:
         FolderSource("s", tmp_path).read(Listed(b"a.md", "text/markdown", 1))
-    assert caught.value.kind == "unreadable-file"
+    assert caught.value.kind == "vanished"
 
 
 def test_a_file_that_keeps_changing_is_not_read_torn(

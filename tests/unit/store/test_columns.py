@@ -2,7 +2,7 @@
 
 import sqlite3
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +14,45 @@ from sqlalchemy.types import JSON, Boolean, Integer
 
 import variorum
 from dying import copy_of
-from variorum.records.errors import DamagedError
+from variorum.records.errors import DamagedError, UnavailableError
+from variorum.records.protocols import Role, Vectors
 from variorum.store import engine
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, seal_of, sealed, sealed_columns, write_json
-from workbench import Bench, document, rule
+from workbench import Bench, Recorder, document, rule
 
 COLUMNS = [column for table in metadata.sorted_tables for column in table.c]
 SEALED = [column for table in metadata.sorted_tables for column in sealed_columns(table)]
+LEASE = metadata.tables["lease"]
+UNCOUNTED = {"held", "lease", "unpublished"}
+LATER = {"held", "lease", "unpublished", "cost", "posting", "indexed", "lexicon"}
+"""What no other row tells of: what the last listings held, and what writers are at."""
 IDS = {f"{table}.id" for table in metadata.tables if "id" in metadata.tables[table].c}
+
+
+class OneBatch(Recorder):
+    """Away after its first answer."""
+
+    def embed(self, inputs: Sequence[str], role: Role = "passage") -> Vectors:
+        if self.calls:
+            raise UnavailableError("away", kind="provider-away")
+        return super().embed(inputs, role)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """Two generations and a restore, in English and Chinese, with a policy and a reading."""
+    """Two generations and a restore, in English and Chinese, with a run that broke off, a policy
+    and a reading.
+    """
     bench = Bench(tmp_path_factory.mktemp("made"))
     bench.configure(bench.settings, '[collections.default]\naudit = "queries"\n')
+    bench.write({"d.md": document(*(f"D{number}" for number in range(20)))})
+    with bench.open(embedder=OneBatch()) as index, pytest.raises(UnavailableError):
+        index.sync()
+    bench.remove("d.md")
     bench.write({"a.md": document("One", "Two"), "休假.md": "# 休假\n\n每年有二十五天的年假。\n"})
     bench.sync()
-    bench.write({"a.md": document("One", "Three"), "c.md": "c"})
+    bench.write({"a.md": document("One", "Three"), "c.md": "c", "old.md": b"caf\xe9\n"})
     bench.sync()
     with bench.open() as index:
         index.restore(1)
@@ -40,6 +60,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     dates = {"effective_from": "2020-01-01", "effective_until": "2999-01-01"}
     status = {"status": '"current"', "status_by": '"Legal"', "status_at": "2020-01-01"}
     bench.apply(rule("*:**", "everyone", "group:staff", **dates, **status))
+    lease = {"key": b"k" * 32, "holder": "ended"}
+    bench.sql("INSERT INTO lease VALUES (?, ?, ?)", *lease.values(), seal_of(LEASE, lease))
     return bench
 
 
@@ -140,6 +162,7 @@ def test_a_row_that_is_gone_or_was_never_written_is_found(bench: Bench, table: T
             ("ordinal", "99"),
             ("name", "'new'"),
             ("path", "x'41'"),
+            ("generation", "99"),
             ("fingerprint", "'new'"),
             ("sha256", "'new'"),
             ("key", "x'41'"),
@@ -150,6 +173,8 @@ def test_a_row_that_is_gone_or_was_never_written_is_found(bench: Bench, table: T
         assert any(subject.startswith(table.name) for subject in subjects(bench))
         bench.sql(f"DELETE FROM {name} WHERE seal = 0")
     assert subjects(bench) == []
+    if table.name in UNCOUNTED:
+        return
     bench.sql(f"DELETE FROM {name} WHERE {one_row(table, 'DESC')}")
     assert subjects(bench) != []
 
@@ -229,10 +254,10 @@ def test_the_engine_and_the_program_work_out_the_same_seal(table: Table, data: A
 
 def test_a_store_of_the_first_format_is_sealed_when_it_is_opened(bench: Bench) -> None:
     before = bench.stored().plain()
-    for table in ("posting", "indexed", "lexicon"):
-        bench.sql(f"DROP TABLE {table}")
-    for table in set(metadata.tables) - {"posting", "indexed", "lexicon"}:
+    for table in metadata.tables.keys() - LATER:
         bench.sql(f'ALTER TABLE "{table}" DROP COLUMN seal')
+    for table in LATER:
+        bench.sql(f'DROP TABLE "{table}"')
     bench.sql("UPDATE alembic_version SET version_num = '0001'")
     assert subjects(bench) == []
     assert bench.stored().plain() == before

@@ -1,12 +1,18 @@
 """Windows of the semantic chunker go through the store, and are counted apart."""
 
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import variorum
 from variorum.embedding import HashingEmbedder
 from variorum.records.errors import ConflictError
+from variorum.records.reports import Report
+from workbench import Bench, promise
 
 SENTENCES = [
     f"Sentence {n} speaks of {word} at some length."
@@ -93,3 +99,54 @@ def test_many_documents_are_planned_by_meaning_before_there_is_a_store(tmp_path:
         (tmp_path / f"docs/{number}.txt").write_text(" ".join(SENTENCES[number:]))
     with opened(tmp_path, Counting()) as index:
         assert index.plan().report.documents.added == 6
+
+
+POOL = (
+    "The tide gauge was cleaned.",
+    "The harbour closes at dusk.",
+    "住宿限额为每人每晚四百五十元。",
+    "高铁二等座可以全额报销。",
+    "Leave is twenty-five days a year.",
+    "Ask the desk.",
+)
+CORPORA = st.dictionaries(
+    st.sampled_from(["a.txt", "b.txt", "c.md", "d.md"]),
+    st.lists(st.sampled_from(POOL), min_size=1, max_size=7),
+    max_size=4,
+)
+
+
+def promised(report: Report) -> dict[str, object]:
+    return {**promise(report), "windows": report.as_fields()["windows"]}
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+@pytest.mark.parametrize("window", [1, 3])
+@settings(max_examples=25, deadline=None)
+@given(editions=st.lists(CORPORA, min_size=2, max_size=3))
+def test_a_sync_does_what_the_plan_counted_also_where_windows_equal_chunks_and_documents_share_them(
+    window: int, precision: str, editions: list[dict[str, list[str]]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(
+            Path(folder),
+            f'[chunking]\nchunker = "semantic(max_tokens=40, min_tokens=4, window={window})"\n'
+            f'[store]\nvectors = "{precision}"\n',
+        )
+        for edition in editions:
+            shutil.rmtree(bench.root)
+            bench.root.mkdir()
+            bench.write({name: " ".join(lines) for name, lines in edition.items()})
+            plan = bench.plan(allow_empty=True)
+            report, asked = bench.sync(allow_empty=True)
+            assert promised(report) == promised(plan)
+            assert len(asked) == plan.windows.embed + plan.inputs.embed
+
+
+def test_a_plan_embeds_a_window_that_two_documents_share_once(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, '[chunking]\nchunker = "semantic(max_tokens=40, min_tokens=4)"\n')
+    bench.write({f"{n}.txt": " ".join(POOL) for n in range(2)} | {"3.txt": " ".join(POOL[:4])})
+    with bench.open() as index:
+        windows = index.plan().report.windows
+    asked = bench.embedder.passages[: windows.embed]
+    assert len(set(asked)) == len(asked) == windows.embed

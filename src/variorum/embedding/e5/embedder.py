@@ -76,7 +76,7 @@ class E5Embedder:
         """The same on every machine; loads nothing."""
         canonical = json.dumps(_IDENTITY, sort_keys=True)
         fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
-        return ModelIdentity("e5-small", fingerprint, HIDDEN)
+        return ModelIdentity("e5-small", fingerprint, HIDDEN, is_proven=True)
 
     def count(self, inputs: Sequence[str], role: Role = "passage") -> list[int]:
         """Tokens of each input as sent: the role's prefix and both special tokens included.

@@ -28,6 +28,7 @@ class Common:
     store: str | None
     config: str | None
     collection: str | None
+    model: str | None = None
     acting_as: str | None = None
 
     @contextmanager
@@ -37,6 +38,7 @@ class Common:
             store=self.store,
             config=self.config,
             collection=self.collection,
+            model=self.model,
             principal=self.acting_as,
         )
         with index:
@@ -109,7 +111,7 @@ def common_options(command: F) -> F:
 
     def with_common(**values: Any) -> Any:
         require_current_folder()
-        names = ("as_json", "quiet", "store", "config", "collection", "acting_as")
+        names = ("as_json", "quiet", "store", "config", "collection", "model", "acting_as")
         common = {name: values.pop(name) for name in names if name in values}
         return command(common=Common(**common), **values)
 
@@ -132,6 +134,7 @@ _OPTIONS = (
         "--config", metavar="FILE", help="The configuration [default: variorum.toml if it is here]."
     ),
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
+    click.option("--model", metavar="SPEC", help="The model [default: as configured]."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
 )
 

@@ -174,8 +174,27 @@ def _money(usd: float) -> str:
     return "under 0.0001" if 0 < usd < 0.0001 else f"{usd:,.4f}"
 
 
+def _print_sources(report: Report) -> None:
+    """Sources that go, that are configured no more, and that say the same twice."""
+    out = console()
+    for note in report.dropped:
+        out.print(f"  dropped    {note.source}: {counted(note.documents, 'document')}")
+    for note in report.orphaned:
+        out.print(
+            f"  orphaned   {note.source} is not configured any more; "
+            f"{counted(note.documents, 'document')} stay until --drop-source {note.source}",
+            style="yellow",
+        )
+    for shared in report.shared_roots:
+        out.print(
+            f"  twice      {shared.root} is indexed as {' and as '.join(shared.sources)}",
+            style="yellow",
+        )
+
+
 def _print_exceptions(report: Report, *, verbose: bool) -> None:
     out = console()
+    _print_sources(report)
     for held in report.held:
         where = "" if held.position is None else f" at byte {held.position}"
         out.print(f"  held       {held.document}: {held.kind}{where}", style="yellow")

@@ -233,10 +233,19 @@ def _print_status(found: Status) -> None:
             out.print(
                 "           held by a restore until `variorum sync --release`", style="yellow"
             )
-    for held_document in found.held:
+        if source.orphaned:
+            out.print(
+                "           not configured any more; its documents stay until "
+                f"`variorum sync --drop-source {source.name}`",
+                style="yellow",
+            )
+    for shared in found.shared_roots:
         out.print(
-            f"  held     {held_document['document']}: {held_document['kind']}", style="yellow"
+            f"  twice    {shared.root} is indexed as {' and as '.join(shared.sources)}",
+            style="yellow",
         )
+    for held in found.held:
+        out.print(f"  held     {held.document}: {held.kind}", style="yellow")
     if found.store_bytes is not None:
         out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
 

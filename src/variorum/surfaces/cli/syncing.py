@@ -21,6 +21,13 @@ def _consent_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--allow-empty", is_flag=True, help="Remove every document of a source."),
         click.option("--relayout", is_flag=True, help="Cut every document as a fresh index would."),
+        click.option(
+            "--drop-source",
+            "drop_sources",
+            multiple=True,
+            metavar="NAME",
+            help="Remove the documents of a source that is configured no more.",
+        ),
     ):
         command = option(command)
     return command
@@ -48,12 +55,16 @@ def plan(
     verbose: bool,
     explain: str | None,
     usd_per_mtok: float | None,
-    **consent: bool,
+    **consent: Any,
 ) -> int:
     """Say what sync would embed, reuse, retire and hold. Writes nothing."""
     with common.index() as index, common.progress() as progress:
-        wanted = {"reasons": verbose, "explain": explain, "usd_per_mtok": usd_per_mtok}
-        view = index.plan(source, progress=progress, **wanted, **consent)  # type: ignore[arg-type]
+        wanted: dict[str, Any] = {
+            "reasons": verbose,
+            "explain": explain,
+            "usd_per_mtok": usd_per_mtok,
+        }
+        view = index.plan(source, progress=progress, **wanted, **consent)
     if common.as_json:
         print_json({"ok": True, **_plan_fields(view, verbose=verbose, explain=explain)})
     else:
@@ -98,7 +109,7 @@ def sync(
     max_tokens: int | None,
     max_usd: float | None,
     usd_per_mtok: float | None,
-    **consent: bool,
+    **consent: Any,
 ) -> int:
     """Embed what changed and publish one generation, or none."""
     with common.index() as index, common.progress() as progress:

@@ -1,0 +1,1 @@
+"""Publishes to cost, waste, coverage and alerts. Reads what was published; changes no index."""

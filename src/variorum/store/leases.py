@@ -1,0 +1,129 @@
+"""Leases: the inputs that a writer is embedding now, so that another does not pay for them too.
+
+A lease lasts as long as its holder's process: the holder keeps a lock on a file of its own, which
+the system takes away when the process ends, however it ends. No clock is asked, so none can be
+wrong, and no process id, so none can be used twice.
+"""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sqlalchemy import Connection, LargeBinary, bindparam, delete, func, literal, select
+
+from variorum.store.engine import write_transaction
+from variorum.store.schema import input_, lease, vector
+from variorum.store.seals import insert_rows
+from variorum.store.staged import staged_input
+
+_KEYS = bindparam("keys", expanding=True, type_=LargeBinary)
+_WITH_VECTOR = (
+    select(input_.c.key)
+    .join(vector, vector.c.input_id == input_.c.id)
+    .where(input_.c.key.in_(_KEYS))
+)
+_LEASED = select(lease.c.key, lease.c.holder).where(lease.c.key.in_(_KEYS))
+_FREE = delete(lease).where(lease.c.key.in_(_KEYS))
+# Walks the leases, of which there are few, and looks each up in the plan.
+_IN_WORK = (
+    select(lease.c.holder, func.count())
+    .join(staged_input, staged_input.c.key == lease.c.key)
+    .where(
+        staged_input.c.text.is_not(None),
+        ~select(literal(1))
+        .select_from(input_.join(vector, vector.c.input_id == input_.c.id))
+        .where(input_.c.key == lease.c.key)
+        .exists(),
+    )
+    .group_by(lease.c.holder)
+)
+
+
+class Leases:
+    """The leases of one run on one connection. Use it inside `leases`, from one thread."""
+
+    def __init__(self, connection: Connection, folder: Path, holder: str) -> None:
+        self._connection = connection
+        self._folder = folder
+        self._holder = holder
+        self._seized: set[str] = set()
+
+    def claim(self, keys: Sequence[bytes]) -> tuple[set[bytes], set[bytes]]:
+        """(claimed, elsewhere): what this run is to embed, what another is at. The rest is done.
+
+        In one transaction, so that of two writers one has each input.
+        """
+        wanted = {"keys": list(keys)}
+        with write_transaction(self._connection):
+            done = set(self._connection.execute(_WITH_VECTOR, wanted).scalars())
+            leased = {row.key: row.holder for row in self._connection.execute(_LEASED, wanted)}
+            alive = {holder for holder in set(leased.values()) if self._is_alive(holder)}
+            elsewhere = {key for key, holder in leased.items() if holder in alive} - done
+            claimed = set(keys) - done - elsewhere
+            if claimed:
+                self._connection.execute(_FREE, {"keys": list(claimed)})
+                rows = [{"key": key, "holder": self._holder} for key in claimed]
+                insert_rows(self._connection, lease, rows)
+        return claimed, elsewhere
+
+    def elsewhere(self) -> dict[str, int]:
+        """How many inputs of the plan each other living writer still has in work."""
+        with self._connection.begin():
+            found = [(row[0], row[1]) for row in self._connection.execute(_IN_WORK)]
+        return {holder: count for holder, count in found if self._is_alive(holder)}
+
+    def seize(self, holders: Iterable[str]) -> None:
+        """From now on take these for dead: they are not coming forward."""
+        self._seized.update(holders)
+
+    def release(self) -> None:
+        """Give up every lease of this run, and those that dead writers left."""
+        with write_transaction(self._connection):
+            found = self._connection.execute(select(lease.c.holder).distinct()).scalars()
+            ended = [holder for holder in found if not self._is_alive(holder)]
+            self._connection.execute(delete(lease).where(lease.c.holder.in_(ended)))
+
+    def _is_alive(self, holder: str) -> bool:
+        if holder == self._holder or holder in self._seized:
+            return False
+        try:
+            descriptor = os.open(_lock_file(self._folder, holder), os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        else:
+            _lock_file(self._folder, holder).unlink(missing_ok=True)
+            return False
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def leases(connection: Connection, folder: Path) -> Iterator[Leases]:
+    """A living holder of leases; they end with the block, or with the process."""
+    holder = secrets.token_hex(8)
+    file = _lock_file(folder, holder)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        mine = Leases(connection, folder, holder)
+        try:
+            yield mine
+        except Exception:
+            with suppress(Exception):  # The leases end with the file: the rows are only in the way.
+                mine.release()
+            raise
+        mine.release()
+    finally:
+        file.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _lock_file(folder: Path, holder: str) -> Path:
+    return folder / f"writer-{holder}.lock"
