@@ -35,6 +35,9 @@ MAX_WEIGHT = 1000.0
 Loads = Callable[[], Embedder]
 """Loads the model of the generation, where a leg needs it."""
 
+_FAULTY = frozenset({"bad-embedding-answer", "embedder-failed"})
+"""What is wrong with a model rather than with today: whoever made it must hear of it."""
+
 _MISSING = (InputError, NotFoundError, UnavailableError, UnsupportedError)
 
 
@@ -167,6 +170,8 @@ class _Finding:
             vector: NDArray[np.float32] = embedder.embed([self.query], "query")[0]
             return vector
         except UnavailableError as error:
+            if error.kind in _FAULTY:
+                raise
             raise _LackingError("dense", error) from error
 
     def _lexical(self, depth: int) -> LexicalLeg:
