@@ -89,6 +89,7 @@ source = Table(
     Column("name", String, primary_key=True),
     Column("root", String, nullable=False),
     Column("held_by_restore", Boolean, nullable=False, default=False),
+    Column("dropped", Boolean, nullable=False, default=False),
     _seal(),
 )
 

@@ -216,7 +216,7 @@ class Store:
         """Root, and whether a restore holds it, of every source that a collection ever listed."""
         query = select(
             schema.source.c.name, schema.source.c.root, schema.source.c.held_by_restore
-        ).where(schema.source.c.collection_id == collection_id)
+        ).where(schema.source.c.collection_id == collection_id, ~schema.source.c.dropped)
         query = query.add_columns(*unsound(schema.source))
         with self.connection() as connection, connection.begin():
             rows = [require_sound(row, 1) for row in connection.execute(query)]

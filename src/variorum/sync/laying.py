@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -73,15 +74,24 @@ def _metadata(structure: Structure) -> dict[str, Mapping[str, object]]:
     return metadata
 
 
-def in_order(items: Iterable[T], work: Callable[[T], R]) -> Iterator[tuple[T, Future[R]]]:
-    """Each item with its finished work, in order; `items` is read in the caller's thread.
+def in_order(
+    items: Iterable[T], work: Callable[[T], R], give_up: Callable[[], None]
+) -> Iterator[tuple[T, Future[R]]]:
+    """Each item with its work, in order; `items` is read in the caller's thread.
 
-    Tokenizing leaves the interpreter free, so two threads keep two cores at it.
+    Tokenizing leaves the interpreter free, so two threads keep two cores at it. Where the caller
+    stops before the end, `give_up` is called, and the work begun is waited for.
     """
     waiting: deque[tuple[T, Future[R]]] = deque()
-    with ThreadPoolExecutor(THREADS, "lay-out") as pool:
+    pool = ThreadPoolExecutor(THREADS, "lay-out")
+    try:
         for item in items:
-            waiting.append((item, pool.submit(work, item)))
+            waiting.append((item, pool.submit(copy_context().run, work, item)))
             if len(waiting) > AHEAD:
                 yield waiting.popleft()
         yield from waiting
+    except BaseException:
+        give_up()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -256,6 +256,7 @@ def test_a_store_of_the_first_format_is_sealed_when_it_is_opened(bench: Bench) -
     before = bench.stored().plain()
     for table in metadata.tables.keys() - LATER:
         bench.sql(f'ALTER TABLE "{table}" DROP COLUMN seal')
+    bench.sql("ALTER TABLE source DROP COLUMN dropped")
     for table in LATER:
         bench.sql(f'DROP TABLE "{table}"')
     bench.sql("UPDATE alembic_version SET version_num = '0001'")
