@@ -59,6 +59,7 @@ from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import Consent, Settings, Target, no_progress
+from variorum.sync.terming import catch_up
 from variorum.sync.verifying import Finding, verify
 
 
@@ -136,7 +137,7 @@ class Index:
         self.collection = collection
         self.principal = principal or local_owner(collection.tenant)
         self.clock = clock
-        self._store = Store(config.store)
+        self._store = Store(config.store, catch_up)
         self._views = Views(self._store)
         self._given = embedder
         self._is_model_named = is_model_named or config.path is not None

@@ -55,7 +55,7 @@ def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
     """
     text = decode(task.revision)
     structure = parse(text, task.revision.content_type)
-    metadata = _metadata(structure)
+    metadata = metadata_of(structure)
     outline = outline_of(text.characters, structure)
     if task.is_known:
         return Laid(metadata, None, structure.fallback, outline)
@@ -64,8 +64,12 @@ def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
     return Laid(metadata, layout, structure.fallback, outline)
 
 
-def _metadata(structure: Structure) -> dict[str, Mapping[str, object]]:
-    """What the document says of itself; whom it narrows itself to stands apart (invariant 8)."""
+def metadata_of(structure: Structure) -> dict[str, Mapping[str, object]]:
+    """What the document says of itself; whom it narrows itself to stands apart (invariant 8).
+
+    Raises:
+        InputError: it may narrow itself, and to whom or until when cannot be read.
+    """
     metadata: dict[str, Mapping[str, object]] = {"document": dict(structure.metadata)}
     if structure.claims_fault:
         raise unreadable_claims(structure.claims_fault)
