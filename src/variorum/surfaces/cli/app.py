@@ -16,6 +16,7 @@ from variorum.surfaces.cli import (
     demo,
     lab,
     reading,
+    retaining,
     setting_up,
     syncing,
 )
@@ -67,6 +68,7 @@ for command in (
     *reading.COMMANDS,
     *access.COMMANDS,
     *costing.COMMANDS,
+    *retaining.COMMANDS,
     *chunking.COMMANDS,
     *demo.COMMANDS,
     *lab.COMMANDS,
