@@ -55,7 +55,7 @@ def on_terminal(place: Workplace, *arguments: str, **variables: str) -> str:
     return received.decode()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_help_screen_fits_80_columns_and_says_what_the_command_does(
     name: str, place: Workplace
 ) -> None:

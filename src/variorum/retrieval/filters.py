@@ -11,7 +11,7 @@ from variorum.records.arguments import metadata, words
 from variorum.records.errors import InputError
 from variorum.sources.naming import KNOWN
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Snapshot
+from variorum.store.view import View
 
 Wanted = str | int | float | bool
 """What a metadata value is compared with."""
@@ -46,14 +46,14 @@ class Filter:
         """Whether nothing is asked for."""
         return not (self.path or self.content_type or self.where)
 
-    def documents(self, snapshot: Snapshot) -> set[int]:
+    def documents(self, view: View) -> set[int]:
         """The manifest rows that pass.
 
         Raises:
             InputError: a pattern that cannot be read, a metadata key that no document of the
                 generation has, or a content type that nothing has or could have.
         """
-        rows = snapshot.documents
+        rows = view.documents
         self._require_known_keys(rows)
         self._require_known_type({row.content_type for row in rows.values()})
         spec = _path_spec(self.path) if self.path else None

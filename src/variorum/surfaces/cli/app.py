@@ -10,6 +10,7 @@ import click
 
 from variorum.records.errors import BugError, InputError, UnavailableError, VariorumError
 from variorum.surfaces.cli import (
+    access,
     chunking,
     costing,
     demo,
@@ -50,8 +51,8 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 2 fix the input, 3 published but some documents are held, "
     "4 not found, 5 conflict: confirm or plan again, 6 busy: wait, 7 unavailable: mend and try "
-    "again, 8 damaged: see `variorum verify`, 9 unsupported, 10 an alert is due, 70 a bug, 130 "
-    "interrupted.",
+    "again, 8 damaged: see `variorum verify`, 9 unsupported, 10 an alert is due, 11 the owner's "
+    "alone, 12 not verified, 70 a bug, 130 interrupted.",
 )
 @click.version_option(package_name="variorum")
 @click.pass_context
@@ -65,6 +66,7 @@ for command in (
     *setting_up.COMMANDS,
     *syncing.COMMANDS,
     *reading.COMMANDS,
+    *access.COMMANDS,
     *costing.COMMANDS,
     *retaining.COMMANDS,
     *chunking.COMMANDS,

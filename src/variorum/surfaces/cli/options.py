@@ -29,12 +29,17 @@ class Common:
     config: str | None
     collection: str | None
     model: str | None = None
+    acting_as: str | None = None
 
     @contextmanager
     def index(self) -> Iterator[Index]:
         """The index that the options name."""
         index = open_index(
-            store=self.store, config=self.config, collection=self.collection, model=self.model
+            store=self.store,
+            config=self.config,
+            collection=self.collection,
+            model=self.model,
+            principal=self.acting_as,
         )
         with index:
             yield index
@@ -118,8 +123,9 @@ def common_options(command: F) -> F:
 
     def with_common(**values: Any) -> Any:
         require_current_folder()
-        names = ("as_json", "quiet", "store", "config", "collection", "model")
-        return command(common=Common(**{name: values.pop(name) for name in names}), **values)
+        names = ("as_json", "quiet", "store", "config", "collection", "model", "acting_as")
+        common = {name: values.pop(name) for name in names if name in values}
+        return command(common=Common(**common), **values)
 
     return with_options(command, with_common, _OPTIONS)
 
@@ -137,4 +143,11 @@ _OPTIONS = (
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
     click.option("--model", metavar="SPEC", help="The model [default: as configured]."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
+)
+
+principal_option = click.option(
+    "--principal", "acting_as", metavar="WHO", help="Read as another, such as user:ann,group:staff."
+)
+effective_option = click.option(
+    "--effective", metavar="DATE", help="What is in force at DATE, or any [default: now]."
 )

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from variorum.records.errors import VariorumError
-from variorum.records.hits import Answer, CitedText
+from variorum.records.hits import CitedText
 from variorum.records.reports import PlannedDocument, Report
 
 MAX_SHOWN = 1000
@@ -200,6 +200,12 @@ def _print_exceptions(report: Report, *, verbose: bool) -> None:
         out.print(f"  held       {held.document}: {held.kind}{where}", style="yellow")
     if report.held:
         out.print("             a held document stays as it was last published, if it ever was")
+    if report.unnamed:
+        count = counted(len(report.unnamed), "document")
+        out.print(
+            f"  unnamed    {count} that no rule lets anyone read (`variorum plan -v` names them)",
+            style="yellow",
+        )
     reasons: dict[str, int] = {}
     for skipped in report.skipped:
         reasons[skipped.reason] = reasons.get(skipped.reason, 0) + 1
@@ -226,6 +232,8 @@ def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
     for skipped in report.skipped:
         detail = f" ({skipped.detail})" if skipped.detail else ""
         out.print(f"  skipped  {skipped.document}: {skipped.reason}{detail}")
+    for name in report.unnamed:
+        out.print(f"  unnamed  {name}")
     for fallback in report.fallbacks:
         out.print(f"  fallback {fallback.document}: {fallback.reason}")
 
@@ -235,28 +243,14 @@ def lines_of(start: int, end: int) -> str:
     return f"line {start}" if start == end else f"lines {start}–{end}"
 
 
-def print_answer(answer: Answer) -> None:
-    """Hits as a reader wants them: where, under which headings, the passage, its citation."""
-    out = console()
-    if not answer.hits:
-        out.print(f"No passage in generation {answer.generation}.")
-    for hit in answer.hits:
-        path = headings(hit.heading_path)
-        out.print(f"{hit.rank:>2}  {path or hit.document}", style="bold")
-        where = lines_of(hit.start_line, hit.end_line)
-        since = local_time(hit.changed_at)
-        out.print(f"    score {hit.score:.3f}, {where}, unchanged since {since}")
-        print_wrapped(out, hit.text.strip("\r\n"), "    ")
-        out.print(f"    {hit.citation}", style="cyan")
-        out.print("")
-
-
 def print_cited(cited: CitedText) -> None:
     """A citation in its section: its lines marked in the margin, its characters by colour."""
     out = console()
     out.print(f"{cited.citation.document}", style="bold")
     if not cited.is_current:
         out.print("  The newest generation no longer shows this revision.", style="yellow")
+    if cited.standing != "current":
+        out.print(f"  The document is {cited.standing} today.", style="yellow")
     out.print(
         f"  revision {cited.revision[:16]}, {lines_of(cited.start_line, cited.end_line)}, "
         f"characters {cited.citation.start}–{cited.citation.end}"
