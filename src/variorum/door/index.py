@@ -28,7 +28,7 @@ from variorum.embedding.guarded import Guarded
 from variorum.ledger.alerts import Alert
 from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport
-from variorum.records.arguments import names, place, price, switches, whole, words
+from variorum.records.arguments import callback, names, place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
@@ -165,6 +165,7 @@ class Index:
                 name to explain.
             UnavailableError: a listing broke off.
         """
+        callback("progress", progress)
         named = None if explain is None else _document(explain)
         priced_at = None if usd_per_mtok is None else price("usd_per_mtok", usd_per_mtok)
         switches(
@@ -216,6 +217,7 @@ class Index:
             NotFoundError: a source's root is not there, or no source has a name to drop.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
+        callback("progress", progress)
         switches(
             allow_empty=allow_empty, allow_shrink=allow_shrink, release=release, relayout=relayout
         )
@@ -309,8 +311,10 @@ class Index:
         """Check every stored promise; an empty list means that all hold.
 
         Raises:
+            InputError: `progress` is no function.
             NotFoundError: there is no store.
         """
+        callback("progress", progress)
         self._store.require()
         return verify(self._store, progress)
 
@@ -332,7 +336,7 @@ class Index:
         Linear in the publishes' documents. The price is the configured one by default.
 
         Raises:
-            InputError: the price is none.
+            InputError: the price is none, or `by` is no way to group.
             NotFoundError: nothing was published yet.
         """
         given = usd_per_million_tokens

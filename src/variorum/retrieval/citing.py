@@ -22,7 +22,7 @@ def show(snapshot: Snapshot, citation: Citation) -> CitedText:
     section = Span(min(section.start, citation.start), max(section.end, citation.end))
     bytes_ = text.byte_span(Span(citation.start, citation.end))
     return CitedText(
-        citation=Citation(citation.document, sha256, citation.start, citation.end),
+        citation=Citation.of(citation.document, sha256, citation.start, citation.end),
         revision=sha256,
         text=text.characters[citation.start : citation.end],
         heading_path=_heading_path(structure, text, citation.start),

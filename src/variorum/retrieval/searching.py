@@ -106,7 +106,7 @@ def _hit(snapshot: Snapshot, rank: int, scored: Scored, heading_path: tuple[str,
         end_line=text.line_of(max(start, end - 1)),
         heading_path=heading_path,
         text=passage,
-        citation=Citation(row.document, row.sha256, start, end),
+        citation=Citation.of(row.document, row.sha256, start, end),
         changed_at=_changed_at(snapshot, row, passage),
     )
 
