@@ -11,10 +11,10 @@ from typing import cast
 from variorum.chunking import chunker_from_spec
 from variorum.door import money
 from variorum.door.config import (
-    FILE_NAME,
     CollectionConfig,
     Config,
     SourceConfig,
+    find_config,
     load_config,
 )
 from variorum.door.doctor import Check, examine
@@ -73,8 +73,7 @@ def open_index(
         NotFoundError: `config` was named and is not there.
     """
     base = Path(place("folder", folder))
-    file = base / FILE_NAME if config is None else Path(place("config", config))
-    found = file if config is not None or file.is_file() else None
+    found = find_config(base, config)
     chosen = None if store is None else Path(place("store", store))
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
     named = None if collection is None else words("collection", collection)
@@ -356,7 +355,7 @@ class Index:
 
     def doctor(self) -> list[Check]:
         """What is missing or wrong on this machine for this index."""
-        return examine(self.config, self.collection, lambda: self.embedder)
+        return examine(self.config, [(self.collection, lambda: self.embedder)])
 
     @contextmanager
     def snapshot(self, as_of: int | None = None) -> Iterator[Snapshot]:

@@ -12,8 +12,10 @@ from variorum.records.names import Citation, DocumentName, is_source_name
 letters = st.characters(categories=["L", "M", "Nd"], include_characters="_.-")
 sources = st.text(letters, min_size=1, max_size=10).filter(is_source_name)
 odd_names = st.text(" [](){}@:%'\"\\\n文é", min_size=1, max_size=12).map(str.encode)
-paths = st.binary(min_size=1, max_size=40) | odd_names | st.text(min_size=1, max_size=20).map(
-    lambda text: text.encode("utf-8", "surrogatepass")
+paths = (
+    st.binary(min_size=1, max_size=40)
+    | odd_names
+    | st.text(min_size=1, max_size=20).map(lambda text: text.encode("utf-8", "surrogatepass"))
 )
 names = st.builds(DocumentName, sources, paths)
 revisions = st.from_regex(r"[0-9a-f]{8,64}", fullmatch=True)
