@@ -191,7 +191,7 @@ def _print_sources(report: Report) -> None:
     for note in report.orphaned:
         out.print(
             f"  orphaned   {note.source} is not configured any more; "
-            f"{counted(note.documents, 'document')} stay until --drop-source {note.source}",
+            f"{counted(note.documents, 'document')} kept until --drop-source {note.source}",
             style="yellow",
         )
     for shared in report.shared_roots:
