@@ -35,6 +35,7 @@ from variorum.store.file import (
 )
 from variorum.store.generations import GenerationRow, generations
 from variorum.store.heads import missing_generation, newest_generation
+from variorum.store.known import Known
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
 from variorum.store.vectors import VectorCache
@@ -188,10 +189,24 @@ class Store:
         row = rows[0]
         with self._lock:
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
-            snapshot = Snapshot(self.connection, collection_id, row, vectors, self._contents)
+            snapshot = Snapshot(
+                self.connection,
+                collection_id,
+                row,
+                vectors,
+                self._contents,
+                self._newest_known(collection_id),
+            )
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
             return self._snapshots.setdefault((collection_id, number), snapshot)
+
+    def _newest_known(self, collection_id: int) -> Known | None:
+        """What the snapshot pinned last of those that read their documents holds."""
+        for snapshot in reversed(self._snapshots.values()):
+            if snapshot.collection_id == collection_id and snapshot.has_documents:
+                return snapshot.known()
+        return None
 
     def sources(self, collection_id: int | None) -> Mapping[str, tuple[str, bool]]:
         """Root, and whether a restore holds it, of every source that a collection ever listed."""

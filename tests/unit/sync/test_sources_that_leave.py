@@ -129,7 +129,10 @@ def test_without_a_configuration_every_source_belongs_until_it_is_dropped(tmp_pa
         assert index.sync().generation is None
         assert [one.name for one in index.status().sources] == ["two"]
         index.restore(2)
-        assert {one.name: one.root for one in index.status().sources} == {"one": "one", "two": "two"}
+        assert {one.name: one.root for one in index.status().sources} == {
+            "one": "one",
+            "two": "two",
+        }
         index.sync(drop_sources=["one"], release=True)
         assert index.sync(drop_sources=["two"]).documents.removed == 1
 
