@@ -60,7 +60,7 @@ def test_verify_looks_at_the_whole_store(tmp_path: Path) -> None:
 
 
 def test_chunk_needs_no_collection_where_all_cut_alike(tmp_path: Path) -> None:
-    place = configured(tmp_path, other="chunker = 'anchored(max_tokens=160)'\nplanner = false")
+    place = configured(tmp_path, other="chunker = 'anchored()'\nplanner = false")
     cut = place.json("chunk", "docs/leave.md")
     assert cut == place.json("chunk", "docs/leave.md", "--collection", "other")
 

@@ -28,12 +28,22 @@ from variorum.embedding.guarded import Guarded
 from variorum.ledger.alerts import Alert
 from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport
-from variorum.records.arguments import callback, names, place, price, switches, whole, words
+from variorum.records.arguments import (
+    bad_parameter,
+    callback,
+    names,
+    place,
+    price,
+    switches,
+    whole,
+    words,
+)
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.records.reports import Explanation, PlannedDocument, Report
+from variorum.records.retention import Collected, Erased, Pruned
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import require_sound, search
@@ -44,6 +54,7 @@ from variorum.store.history import Difference, difference
 from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
+from variorum.sync import retaining
 from variorum.sync.execution import sync, utc_now
 from variorum.sync.planning import planned
 from variorum.sync.probing import require_stored_model
@@ -306,6 +317,75 @@ class Index:
         wanted = whole("generation", generation)
         return restore(self._store, self.collection.tenant, self.collection.name, wanted)
 
+    @telling_damage
+    def prune(
+        self, *, keep: int | None = None, keep_within: str | None = None, dry_run: bool = False
+    ) -> Pruned:
+        """Remove the generations before the newest `keep`, or those replaced before `keep_within`.
+
+        An age is such as "90d", "12h" or "4w"; where both are given, what either keeps is kept.
+        What a kept generation, another collection or a running sync needs stays, and so do the
+        log's lines and the ledger. Then the file is rebuilt: linear in the store, and needs as
+        much free space. A dry run counts the same, and writes nothing.
+
+        Raises:
+            InputError: neither is given, or one is not sound.
+            NotFoundError: nothing was published yet.
+        """
+        count = None if keep is None else whole("keep", keep, 1)
+        within = None if keep_within is None else retaining.age("keep_within", keep_within)
+        if count is None and within is None:
+            raise bad_parameter("keep", "given, or keep_within", None)
+        switches(dry_run=dry_run)
+        mine = self._snapshot(None).collection_id
+        return retaining.prune(self._store, mine, count, within, dry_run=dry_run)
+
+    @telling_damage
+    def gc(self, *, older_than: str = "30d", dry_run: bool = False) -> Collected:
+        """Remove the vectors that no chunk of any kept generation holds, in the whole store.
+
+        They come of runs that broke off and of the windows of the semantic chunker. `older_than`
+        is an age as of `prune`: those alone that are known to be as old. What a running sync is at
+        stays.
+
+        Raises:
+            InputError: not an age.
+            NotFoundError: nothing was published yet.
+        """
+        least = retaining.age("older_than", older_than)
+        switches(dry_run=dry_run)
+        mine = self._snapshot(None).collection_id
+        return retaining.gc(self._store, mine, least, dry_run=dry_run)
+
+    @telling_damage
+    def erase(self, document: str | DocumentName) -> Erased:
+        """Remove a document from every generation, the log and the ledger, and keep it out.
+
+        No new generation is published: the kept ones go on without it. What another document
+        shares with it stays. The deleted bytes are overwritten, the file rebuilt and its log
+        emptied; then the files are searched for strings of what went. Interrupted, it can be run
+        again. Linear in the store.
+
+        Raises:
+            InputError: not a document's name.
+            NotFoundError: no kept generation holds it.
+            BusyError: a sync is embedding.
+            UnavailableError: the disk, or a reader, kept its bytes from going.
+        """
+        name = _document(document, "document")
+        return retaining.erase(self._store, self._snapshot(None).collection_id, name)
+
+    @telling_damage
+    def lift(self, document: str | DocumentName) -> None:
+        """Let an erased document be synced again.
+
+        Raises:
+            InputError: not a document's name.
+            NotFoundError: it was not erased.
+        """
+        name = _document(document, "document")
+        retaining.lift(self._store, self._snapshot(None).collection_id, name)
+
     def verify(self, progress: Progress = no_progress) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
 
@@ -528,10 +608,12 @@ class Index:
         )
 
 
-def _document(name: str | DocumentName) -> DocumentName:
-    if isinstance(name, DocumentName):
-        return name
-    return DocumentName.parse(words("explain", name))
+def _document(name: str | DocumentName, argument: str = "explain") -> DocumentName:
+    if not isinstance(name, DocumentName):
+        return DocumentName.parse(words(argument, name))
+    if not name.is_printable:
+        raise bad_parameter(argument, "a DocumentName of a source and a path", name)
+    return name
 
 
 def _build(config: SourceConfig) -> Source:

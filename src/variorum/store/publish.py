@@ -21,6 +21,7 @@ from variorum.records.reports import Held
 from variorum.store import schema
 from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
+from variorum.store.removals import require_nothing_removed
 from variorum.store.seals import (
     damaged_row,
     insert_rows,
@@ -49,7 +50,8 @@ class Publication:
     """What a generation is published with. `created_at` is ISO 8601 in UTC.
 
     `sources` maps each source that was listed to its root, `held` are the documents that those
-    listings hold, `dropped` the sources that are to be listed no more.
+    listings hold, `dropped` the sources that are to be listed no more. `removal` is the last one
+    that the plan knows of: rows that a later one took out may be among those it builds on.
     """
 
     collection_id: int
@@ -63,6 +65,7 @@ class Publication:
     held: Sequence[Held] = ()
     dropped: Sequence[str] = ()
     costs: Sequence[DocumentCost] = ()
+    removal: int = 0
 
 
 def publish(staging: Staging, publication: Publication) -> int:
@@ -98,8 +101,10 @@ def advance_head(connection: Connection, publication: Publication) -> int:
     """Insert the next generation and move the head to it, by compare-and-swap on the parent.
 
     Raises:
-        ConflictError: the head is not at the publication's parent any more.
+        ConflictError: the head is not at the publication's parent any more, or something was
+            removed from the store meanwhile.
     """
+    require_nothing_removed(connection, publication.removal)
     number = (publication.parent or 0) + 1
     if publication.parent is None:
         first = {"collection_id": publication.collection_id, "generation": number}

@@ -1,7 +1,7 @@
 """Reading one generation: a pinned number, not a database snapshot (invariant 5)."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -19,6 +19,7 @@ from variorum.store.generations import GenerationRow
 from variorum.store.heads import missing_generation
 from variorum.store.known import Known, batches, known_chunks, read_documents
 from variorum.store.manifests import ManifestRow, visible_at
+from variorum.store.removals import erased_from, kept, last_erasure, pruned
 from variorum.store.schema import (
     chunk,
     document,
@@ -62,6 +63,7 @@ class Snapshot:
         row: GenerationRow,
         vectors: VectorCache,
         contents: ContentCache,
+        erasure: int = 0,
         known: Known | None = None,
     ) -> None:
         self._connect = connect
@@ -69,6 +71,7 @@ class Snapshot:
         self.generation = row
         self._vectors = vectors
         self._contents = contents
+        self._erasure = erasure
         self._all_rows = (-1, np.empty(0, np.intp))
         self._known = known
 
@@ -82,11 +85,28 @@ class Snapshot:
         chunks = np.stack(self.places.columns, axis=1) if "places" in self.__dict__ else None
         return Known(self.documents, chunks, self.generation.model_id)
 
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A transaction in which the generation is still there as it was pinned.
+
+        Raises:
+            NotFoundError: it was pruned.
+            ConflictError: a document was erased from it.
+        """
+        with self._connect() as connection, connection.begin():
+            number = self.generation.number
+            oldest = kept(connection, self.collection_id).oldest
+            if number < oldest:
+                raise pruned(number, oldest)
+            if last_erasure(connection, self.collection_id) != self._erasure:
+                raise erased_from(number)
+            yield connection
+
     @cached_property
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
         number = self.generation.number
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return read_documents(connection, self.collection_id, number, self._known)
 
     @cached_property
@@ -95,7 +115,7 @@ class Snapshot:
         model_id = self.generation.model_id
         begun = known_chunks(self._known, self.documents, model_id)
         self._known = None  # What it holds is here too by now.
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             if begun is None:
                 table = _read_chunks(connection, self._chunk_query)
             else:
@@ -147,7 +167,7 @@ class Snapshot:
         return matrix, rows
 
     def _vector_rows(self, input_ids: NDArray[np.int64]) -> VectorRows:
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return self._vectors.rows(connection, input_ids)
 
     def content(self, revision_id: int) -> bytes:
@@ -155,13 +175,13 @@ class Snapshot:
         held = self._contents.held(revision_id)
         if held is not None:
             return held
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return self._contents.content(connection, revision_id)
 
     def heading_paths(self, chunks: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
         """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
         places = [{"layout": layout_id, "place": ordinal} for layout_id, ordinal in chunks]
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
         return [tuple(require_sound(row, 1)[0]) for row in rows]
 
@@ -172,7 +192,7 @@ class Snapshot:
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = [require_sound(row, 1) for row in connection.execute(query)]
         return [(row[0], row[1], tuple(row[2])) for row in rows]
 
@@ -184,7 +204,7 @@ class Snapshot:
         """
         yield row.revision_id, self._created_at[row.from_generation]
         if row.from_generation > 1:  # Nothing ended with the first generation.
-            with self._connect() as connection, connection.begin():
+            with self._reading() as connection:
                 yield from _earlier(connection, self.collection_id, row)
 
     @cached_property
@@ -194,7 +214,7 @@ class Snapshot:
             generation.c.collection_id == self.collection_id,
             generation.c.number <= self.generation.number,
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             found = {row.number: row.created_at for row in connection.execute(query)}
         for number in range(1, self.generation.number + 1):
             if number not in found:
@@ -222,7 +242,7 @@ class Snapshot:
             )
             .order_by(manifest.c.from_generation.desc())
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             found = connection.execute(query).first()
             if found is None:
                 self._require_sound_names(connection, name)

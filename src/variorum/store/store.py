@@ -3,15 +3,18 @@
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, event, select
 
 from variorum.records.errors import ConflictError, DamagedError, NotFoundError
 from variorum.store import schema
+from variorum.store.compacting import bytes_of
 from variorum.store.contents import ContentCache
 from variorum.store.creating import create_store, make_folder
 from variorum.store.damage import file_damage, first_damage
+from variorum.store.denials import Denials, read_denials
 from variorum.store.engine import (
     NotJsonError,
     bring_up_to_date,
@@ -36,6 +39,7 @@ from variorum.store.file import (
 from variorum.store.generations import GenerationRow, generations
 from variorum.store.heads import missing_generation, newest_generation
 from variorum.store.known import Known
+from variorum.store.removals import kept, last_erasure, newest_removal, pruned
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
 from variorum.store.vectors import VectorCache
@@ -58,6 +62,7 @@ class Store:
         self._contents = ContentCache()
         self._vectors: dict[int, VectorCache] = {}
         self._snapshots: dict[tuple[int, int], Snapshot] = {}
+        self._removal = 0
 
     @property
     def exists(self) -> bool:
@@ -144,7 +149,9 @@ class Store:
             DamagedError: one is missing, or not as it was written.
         """
         with self.connection() as connection, connection.begin():
+            oldest = kept(connection, collection_id).oldest
             rows = generations(connection, collection_id)
+        rows = [replace(row, is_pruned=row.number < oldest) for row in rows]
         for number, row in enumerate(rows, start=1):
             if row.number != number:
                 raise missing_generation(collection_id, number)
@@ -154,9 +161,11 @@ class Store:
         """Pin a generation, the newest by default.
 
         Raises:
-            NotFoundError: the collection was never published, or not that generation.
+            NotFoundError: the collection was never published, or not that generation, or it was
+                pruned.
             DamagedError: that generation is missing, or not as it was written.
         """
+        self._forget_what_was_removed()
         collection_id, newest = self.head(tenant, name)
         if collection_id is None or newest is None:
             raise NotFoundError(
@@ -174,7 +183,11 @@ class Store:
 
     def _pin(self, collection_id: int, name: str, number: int, newest: int) -> Snapshot:
         with self.connection() as connection, connection.begin():
+            oldest = kept(connection, collection_id).oldest
+            erasure = last_erasure(connection, collection_id)
             rows = generations(connection, collection_id, number) if 1 <= number <= newest else []
+        if 1 <= number < oldest:
+            raise pruned(number, oldest)
         if not rows and 1 <= number <= newest:
             raise missing_generation(collection_id, number)
         if not rows:
@@ -182,7 +195,7 @@ class Store:
                 f"collection {name!r} has no generation {number}",
                 kind="no-such-generation",
                 subject=str(number),
-                expected=f"a kept generation, 1 to {newest}",
+                expected=f"a kept generation, {oldest} to {newest}",
                 found=str(number),
                 remedy="list them with `variorum log`",
             )
@@ -195,6 +208,7 @@ class Store:
                 row,
                 vectors,
                 self._contents,
+                erasure,
                 self._newest_known(collection_id),
             )
             if len(self._snapshots) >= 8:
@@ -207,6 +221,24 @@ class Store:
             if snapshot.collection_id == collection_id and snapshot.has_documents:
                 return snapshot.known()
         return None
+
+    def newest_removal(self) -> int:
+        """The number of the last prune, erasure or collection of garbage; 0 before the first."""
+        with self.connection() as connection, connection.begin():
+            return newest_removal(connection)
+
+    def _forget_what_was_removed(self) -> None:
+        """Read anew where rows were taken out: their ids may be given to others."""
+        newest = self.newest_removal()
+        with self._lock:
+            if newest != self._removal:
+                self._forget()
+            self._removal = newest
+
+    def denials(self, collection_id: int | None) -> Denials:
+        """The documents that a collection must not take up again."""
+        with self.connection() as connection, connection.begin():
+            return read_denials(connection, collection_id)
 
     def sources(self, collection_id: int | None) -> Mapping[str, tuple[str, bool]]:
         """Root, and whether a restore holds it, of every source that a collection ever listed."""
@@ -234,7 +266,7 @@ class Store:
 
     def size_bytes(self) -> int:
         """Bytes on disk, write-ahead log included."""
-        return sum(file.stat().st_size for file in self.folder.glob(f"{FILE_NAME}*"))
+        return bytes_of(self.folder)
 
     def close(self) -> None:
         """Release every connection, and forget what was read: another store may stand here next."""
@@ -246,6 +278,9 @@ class Store:
             self._engine.dispose()
         self._engine, self._exists = None, False
         self._read_only, self._still = False, None
+        self._forget()
+
+    def _forget(self) -> None:
         self._contents = ContentCache()
         self._vectors.clear()
         self._snapshots.clear()

@@ -67,6 +67,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "show": {"citation": "docs:one.md@00000000[0:1]"},
     "diff": {"old": 1, "new": 1},
     "restore": {"generation": 7},
+    "erase": {"document": "docs:none.md"},
+    "lift": {"document": "docs:none.md"},
     "Citation": {
         "document": variorum.DocumentName("docs", b"one.md"),
         "revision": "0" * 64,

@@ -10,7 +10,16 @@ from typing import Any
 import click
 
 from variorum.records.errors import BugError, InputError, UnavailableError, VariorumError
-from variorum.surfaces.cli import chunking, costing, demo, lab, reading, setting_up, syncing
+from variorum.surfaces.cli import (
+    chunking,
+    costing,
+    demo,
+    lab,
+    reading,
+    retaining,
+    setting_up,
+    syncing,
+)
 from variorum.surfaces.cli.output import print_error
 from variorum.surfaces.cli.streams import degrade_gracefully, discard
 
@@ -58,6 +67,7 @@ for command in (
     *syncing.COMMANDS,
     *reading.COMMANDS,
     *costing.COMMANDS,
+    *retaining.COMMANDS,
     *chunking.COMMANDS,
     *demo.COMMANDS,
     *lab.COMMANDS,

@@ -111,12 +111,13 @@ def log(common: Common) -> int:
     for row in rows:
         out.print(f"{row.number:>4}  {local_time(row.created_at)}  {row.kind:<8}", end="")
         if row.kind.startswith("restore"):
-            out.print("")
+            out.print("  pruned" if row.is_pruned else "")
         else:
             counts = row.counts
             out.print(f"  +{counts['added']} ~{counts['changed']} -{counts['removed']}", end="")
             out.print(f", {counted(row.embedded, 'input')} embedded", end="")
-            out.print(f", recompute {percent(row.recompute_fraction)}")
+            gap = ", pruned" if row.is_pruned else ""
+            out.print(f", recompute {percent(row.recompute_fraction)}{gap}")
     return 0
 
 
