@@ -12,7 +12,7 @@ from variorum.chunking import chunker_from_spec
 from variorum.chunking.chunker import Chunker
 from variorum.chunking.planner import refuse_overlap
 from variorum.ledger.thresholds import Thresholds
-from variorum.records.arguments import price, words
+from variorum.records.arguments import place, price, words
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME_RULE, is_source_name
 from variorum.sources.git_place import GitPlace
@@ -189,6 +189,18 @@ _TYPE_NAMES: dict[type, str] = {
     list: "a list",
     dict: "a table",
 }
+
+
+def find_config(folder: Path, named: str | Path | None) -> Path | None:
+    """The configuration named, else that of `folder`; None where neither is there.
+
+    Raises:
+        InputError: the name is no path.
+    """
+    if named is not None:
+        return Path(place("config", named))
+    file = folder / FILE_NAME
+    return file if file.is_file() else None
 
 
 def load_config(file: Path | None, store: Path | None) -> Config:

@@ -15,10 +15,10 @@ from variorum.chunking import chunker_from_spec
 from variorum.door import money
 from variorum.door.access import Access
 from variorum.door.config import (
-    FILE_NAME,
     CollectionConfig,
     Config,
     SourceConfig,
+    find_config,
     load_config,
 )
 from variorum.door.doctor import Check, examine
@@ -34,6 +34,7 @@ from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport
 from variorum.records.arguments import (
     bad_parameter,
+    callback,
     names,
     place,
     price,
@@ -97,8 +98,7 @@ def open_index(
         NotFoundError: `config` was named and is not there.
     """
     base = Path(place("folder", folder))
-    file = base / FILE_NAME if config is None else Path(place("config", config))
-    found = file if config is not None or file.is_file() else None
+    found = find_config(base, config)
     chosen = None if store is None else Path(place("store", store))
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
     named = None if collection is None else words("collection", collection)
@@ -234,6 +234,7 @@ class Index:
             UnavailableError: a listing broke off.
         """
         self.principal.require_owner("plan a sync")
+        callback("progress", progress)
         named = None if explain is None else _document(explain)
         priced_at = None if usd_per_mtok is None else price("usd_per_mtok", usd_per_mtok)
         switches(
@@ -287,6 +288,7 @@ class Index:
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
         self.principal.require_owner("sync")
+        callback("progress", progress)
         switches(
             allow_empty=allow_empty, allow_shrink=allow_shrink, release=release, relayout=relayout
         )
@@ -488,9 +490,11 @@ class Index:
 
         Raises:
             DeniedError: the principal is not the owner.
+            InputError: `progress` is no function.
             NotFoundError: there is no store.
         """
         self.principal.require_owner("verify the store")
+        callback("progress", progress)
         self._store.require()
         return verify(self._store, progress)
 
@@ -522,7 +526,7 @@ class Index:
 
         Raises:
             DeniedError: the principal is not the owner.
-            InputError: the price is none.
+            InputError: the price is none, or `by` is no way to group.
             NotFoundError: nothing was published yet.
         """
         self.principal.require_owner("see what it costs")
@@ -550,7 +554,7 @@ class Index:
             DeniedError: the principal is not the owner.
         """
         self.principal.require_owner("examine the machine")
-        return examine(self.config, self.collection, lambda: self.embedder)
+        return examine(self.config, [(self.collection, lambda: self.embedder)])
 
     @property
     def store(self) -> Store:
@@ -766,9 +770,11 @@ class Index:
 
 
 def _document(name: str | DocumentName, argument: str = "explain") -> DocumentName:
-    if isinstance(name, DocumentName):
-        return name
-    return DocumentName.parse(words(argument, name))
+    if not isinstance(name, DocumentName):
+        return DocumentName.parse(words(argument, name))
+    if not name.is_printable:
+        raise bad_parameter(argument, "a DocumentName of a source and a path", name)
+    return name
 
 
 def _build(config: SourceConfig) -> Source:

@@ -317,4 +317,4 @@ def _name(view: View, one: Scored) -> str:
     places = view.places
     row = view.documents[int(places.manifest_ids[one.index])]
     start, end = int(places.starts[one.index]), int(places.ends[one.index])
-    return f"{Citation(row.document, row.sha256, start, end)} (score {one.score:.3f})"
+    return f"{Citation.of(row.document, row.sha256, start, end)} (score {one.score:.3f})"

@@ -24,7 +24,7 @@ def show(view: View, citation: Citation, now_us: int) -> CitedText:
     section = _passing(_section(structure, text, citation.start), citation, view.kept_back_of(row))
     bytes_ = text.byte_span(Span(citation.start, citation.end))
     return CitedText(
-        citation=Citation(citation.document, row.sha256, citation.start, citation.end),
+        citation=Citation.of(citation.document, row.sha256, citation.start, citation.end),
         revision=row.sha256,
         text=text.characters[citation.start : citation.end],
         heading_path=_heading_path(structure, text, citation.start),

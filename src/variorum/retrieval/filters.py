@@ -103,16 +103,24 @@ class Filter:
 
 def _path_spec(pattern: str) -> GitIgnoreSpec:
     try:
-        return GitIgnoreSpec.from_lines([pattern])
+        spec = GitIgnoreSpec.from_lines([pattern])
     except (ValueError, re.error) as error:
-        raise InputError(
-            f"{pattern!r} is not a path pattern",
-            kind="bad-parameter",
-            subject="path",
-            expected="a pattern as in .gitignore, such as guide/**/*.md",
-            found=pattern,
-            remedy="correct the pattern given to --path",
-        ) from error
+        raise _bad_pattern(pattern, str(error)) from error
+    # Lines that git passes over (a "[" without "]", a comment), or that only take back ("!a.md").
+    if not any(one.include for one in spec.patterns):
+        raise _bad_pattern(pattern, "a line that matches nothing")
+    return spec
+
+
+def _bad_pattern(pattern: str, why: str) -> InputError:
+    return InputError(
+        f"{pattern!r} is not a path pattern",
+        kind="bad-parameter",
+        subject="path",
+        expected="a pattern as in .gitignore, such as guide/**/*.md; a bracket itself is \\[",
+        found=f"{pattern}: {why}",
+        remedy="correct the pattern given to --path",
+    )
 
 
 def _is_of_type(content_type: str, wanted: str) -> bool:

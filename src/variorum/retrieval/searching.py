@@ -128,7 +128,7 @@ def _hits_of(view: View, found: Sequence[_Found]) -> Iterator[Hit]:
             start_line=text.line_of(one.start),
             end_line=text.line_of(max(one.start, one.end - 1)),
             text=passage,
-            citation=Citation(row.document, row.sha256, one.start, one.end),
+            citation=Citation.of(row.document, row.sha256, one.start, one.end),
             changed_at=changed_at[passage],
             **one.told,
         )

@@ -192,6 +192,8 @@ def meaningful_errors(path: Path) -> Iterator[None]:
         if str(getattr(error, "orig", error)) == "interrupted":
             raise KeyboardInterrupt from error
         raise _meaning(error, path) from error
+    except UnicodeDecodeError as error:  # The engine quotes a damaged schema in its message.
+        raise damaged(path, str(error)) from error
 
 
 def means_damage(error: Exception, path: Path) -> bool:

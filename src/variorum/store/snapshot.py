@@ -5,10 +5,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, select
 
 from variorum.access.dates import Interval
 from variorum.access.policy import Authority
@@ -19,6 +20,7 @@ from variorum.records.protocols import Vectors
 from variorum.store.contents import ContentCache
 from variorum.store.generations import GenerationRow
 from variorum.store.heads import missing_generation
+from variorum.store.known import Known, batches, known_chunks, read_documents
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
 from variorum.store.removals import erased_from, kept, last_erasure, pruned
 from variorum.store.schema import (
@@ -54,6 +56,11 @@ class Places:
         """Those of the wanted chunks."""
         return Places(*(getattr(self, one.name)[wanted] for one in fields(self)))
 
+    @property
+    def columns(self) -> tuple[NDArray[np.int64], ...]:
+        """The arrays in order."""
+        return (self.input_ids, self.manifest_ids, self.ordinals, self.starts, self.ends)
+
 
 class Snapshot:
     """One generation of one collection. Immutable, and safe for many threads."""
@@ -67,6 +74,7 @@ class Snapshot:
         contents: ContentCache,
         lengths: LengthCache,
         erasure: int = 0,
+        known: Known | None = None,
     ) -> None:
         self._connect = connect
         self.collection_id = collection_id
@@ -75,6 +83,17 @@ class Snapshot:
         self._contents = contents
         self._lengths = lengths
         self.erasure = erasure
+        self._known = known
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the documents were read already."""
+        return "documents" in self.__dict__
+
+    def known(self) -> Known:
+        """What this generation knows of another one."""
+        chunks = np.stack(self.places.columns, axis=1) if "places" in self.__dict__ else None
+        return Known(self.documents, chunks, self.generation.model_id)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -96,9 +115,9 @@ class Snapshot:
     @cached_property
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
-        query = manifest_query(self.collection_id).where(visible_at(self.generation.number))
+        number = self.generation.number
         with self._reading() as connection:
-            return {row.id: row for row in read_manifest(connection, query)}
+            return read_documents(connection, self.collection_id, number, self._known)
 
     @cached_property
     def narrowed_rows(self) -> frozenset[int]:
@@ -112,7 +131,22 @@ class Snapshot:
     @cached_property
     def places(self) -> Places:
         """Every chunk of the generation that its own model embedded (invariant 4)."""
-        query = (
+        model_id = self.generation.model_id
+        begun = known_chunks(self._known, self.documents, model_id)
+        self._known = None  # What it holds is here too by now.
+        with self._reading() as connection:
+            if begun is None:
+                table = _read_chunks(connection, self._chunk_query)
+            else:
+                table, unknown = begun
+                queries = (self._chunk_query.where(manifest.c.id.in_(b)) for b in batches(unknown))
+                table = np.concatenate([table, *(_read_chunks(connection, q) for q in queries)])
+        order = np.lexsort((table[:, 2], table[:, 1]))
+        return Places(*np.ascontiguousarray(table[order].T))
+
+    @property
+    def _chunk_query(self) -> Select[Any]:
+        return (
             select(
                 chunk.c.input_id,
                 manifest.c.id,
@@ -134,13 +168,6 @@ class Snapshot:
                 visible_at(self.generation.number),
             )
         )
-        with self._reading() as connection:
-            rows = connection.execute(query)
-            table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 9)
-        _require_sound_places(table)
-        table = table[table[:, 6] == 1, :5]
-        order = np.lexsort((table[:, 2], table[:, 1]))
-        return Places(*np.ascontiguousarray(table[order].T))
 
     def matrix_of(self, loads: int) -> Vectors | None:
         """The matrix of vectors, where none was loaded since `loads`: its rows are as then."""
@@ -316,6 +343,18 @@ class Snapshot:
         with self._reading() as connection:
             for row in connection.execute(query):
                 require_sound(row, 2)
+
+
+def _read_chunks(connection: Connection, query: Select[Any]) -> NDArray[np.int64]:
+    """The columns of `Places`, int64[n, 5]: of the chunks that the generation's model embedded.
+
+    Raises:
+        DamagedError: a chunk or an input is not as it was written.
+    """
+    rows = connection.execute(query)
+    table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 9)
+    _require_sound_places(table)
+    return table[table[:, 6] == 1, :5]
 
 
 def _require_sound_places(table: NDArray[np.int64]) -> None:

@@ -38,6 +38,7 @@ from variorum.store.file import (
 )
 from variorum.store.generations import GenerationRow, generations
 from variorum.store.heads import State, missing_generation, state_of
+from variorum.store.known import Known
 from variorum.store.removals import kept, last_erasure, newest_removal, pruned
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
@@ -232,10 +233,18 @@ class Store:
                 self._contents,
                 self._lengths,
                 erasure,
+                self._newest_known(collection_id),
             )
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
             return self._snapshots.setdefault((collection_id, number), snapshot)
+
+    def _newest_known(self, collection_id: int) -> Known | None:
+        """What the snapshot pinned last of those that read their documents holds."""
+        for snapshot in reversed(self._snapshots.values()):
+            if snapshot.collection_id == collection_id and snapshot.has_documents:
+                return snapshot.known()
+        return None
 
     def newest_removal(self) -> int:
         """The number of the last prune, erasure or collection of garbage; 0 before the first."""

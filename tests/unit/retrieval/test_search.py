@@ -180,8 +180,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Bench:
         ("**/c.*", {"guide/deep/c.txt"}),
         ("n?", {"n0", "n1", "n2"}),
         ("nowhere/**", set()),
+        (r"\[a.md", set()),
+        ("[[]a.md", set()),
+        ("[a-b].md", {"a.md", "guide/b.md"}),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Possible nested set:FutureWarning")
 def test_a_path_pattern_chooses_documents_as_gitignore_would(
     library: Bench, pattern: str, expected: set[str]
 ) -> None:
@@ -189,7 +193,10 @@ def test_a_path_pattern_chooses_documents_as_gitignore_would(
     assert {name.partition(":")[2] for name in found} == expected
 
 
-@pytest.mark.parametrize("pattern", ["!", "***[z-a]"])
+UNREADABLE = ["!", "***[z-a]", "[", "guide/[ab", "[]", "[a/b]", "a\\", "#a.md", " ", "/", "!a.md"]
+
+
+@pytest.mark.parametrize("pattern", UNREADABLE)
 def test_a_pattern_that_cannot_be_read_is_refused(library: Bench, pattern: str) -> None:
     with library.open() as index, pytest.raises(InputError) as refused:
         index.search("alpha", path=pattern)

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,6 +80,8 @@ for command in (
 def start(arguments: Sequence[str] | None, *, interrupted: bool) -> None:
     """Run the command line and exit; where it is interrupted already, only say so."""
     degrade_gracefully()
+    # Of patterns that a later Python may read otherwise, such as [[]: none of a user's business.
+    warnings.simplefilter("ignore", FutureWarning)
     sys.unraisablehook = _unless_interrupted
     given = list(sys.argv[1:] if arguments is None else arguments)
     code = _failed_by_interruption(given) if interrupted else run(given)

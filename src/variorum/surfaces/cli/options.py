@@ -1,7 +1,7 @@
 """Options that every command has, and the index that they open."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -11,6 +11,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from variorum.door.index import Index, open_index
+from variorum.door.several import open_each
 from variorum.records.errors import NotFoundError
 from variorum.records.protocols import Progress as Report
 from variorum.surfaces.cli.output import console, progress_fits
@@ -43,6 +44,20 @@ class Common:
         )
         with index:
             yield index
+
+    @contextmanager
+    def each(self) -> Iterator[list[Index]]:
+        """An index of the collection that the options name, or of every configured one."""
+        with ExitStack() as stack:
+            yield [
+                stack.enter_context(index)
+                for index in open_each(
+                    store=self.store,
+                    config=self.config,
+                    collection=self.collection,
+                    model=self.model,
+                )
+            ]
 
     @contextmanager
     def progress(self) -> Iterator[Report]:

@@ -1,6 +1,7 @@
 """What the terminal shows: JSON on stdout for programs, a few plain lines for people."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -28,8 +29,16 @@ class Screen(Console):
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that colours on a terminal alone, and obeys NO_COLOR."""
-    return Screen(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
+    """A console that styles on a terminal alone, and nothing where NO_COLOR is set."""
+    return Screen(
+        stderr=stderr,
+        # Rich itself would go on with bold and dim.
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+        emoji=False,
+    )
 
 
 def print_json(fields: Mapping[str, object]) -> None:
@@ -182,7 +191,7 @@ def _print_sources(report: Report) -> None:
     for note in report.orphaned:
         out.print(
             f"  orphaned   {note.source} is not configured any more; "
-            f"{counted(note.documents, 'document')} stay until --drop-source {note.source}",
+            f"{counted(note.documents, 'document')} kept until --drop-source {note.source}",
             style="yellow",
         )
     for shared in report.shared_roots:

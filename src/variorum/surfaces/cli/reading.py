@@ -255,9 +255,9 @@ def _print_status(found: Status) -> None:
 @common_options
 def verify(common: Common) -> int:
     """Check every stored range, hash, vector and pointer."""
-    with common.index() as index, common.progress() as progress:
-        findings = index.verify(progress)
-        store = str(index.store.folder)
+    with common.each() as indexes, common.progress() as progress:
+        findings = indexes[0].verify(progress)  # The whole store, whatever its collections.
+        store = str(indexes[0].store.folder)
     if common.as_json:
         fields = [finding.as_fields() for finding in findings]
         print_json({"ok": not findings, "findings": fields})
