@@ -175,6 +175,7 @@ class View:
             kind="no-such-citation",
             subject=str(citation),
             expected="a document and revision that a kept generation holds",
+            found="none that can be read here",
             remedy="copy the citation as `variorum search` printed it, in quotes",
         )
 

@@ -69,6 +69,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "restore": {"generation": 7},
     "erase": {"document": "docs:none.md"},
     "lift": {"document": "docs:none.md"},
+    "for_principal": {"principal": "user:ann"},
     "Citation": {
         "document": variorum.DocumentName("docs", b"one.md"),
         "revision": "0" * 64,
