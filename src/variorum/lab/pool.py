@@ -1,7 +1,8 @@
 """Many documents measured on all cores; each one's results kept as they arrive.
 
-A result file is named by the hash of all that decides it, and written at once or not at all, so a
-run that was killed goes on where it stopped, and another chunker is added to what is there.
+A result file is named by the hash of a document's texts, the tokenizer and the settings, and written
+at once or not at all, so a run that was killed goes on where it stopped, and another chunker is added
+to what is there. What a chunker gave under other rules of the same name is measured again.
 """
 
 import json
@@ -18,6 +19,7 @@ from variorum.embedding import embedder_from_spec
 from variorum.lab.counting import StudySizer
 from variorum.lab.histories import History
 from variorum.lab.record import write_json
+from variorum.lab.subjects import subjects
 from variorum.lab.trial import Measured, Settings, Spent, Trial, measured
 from variorum.records.protocols import Progress
 
@@ -49,7 +51,8 @@ def measure_all(
     """
     sizer = _sizer(settings)
     keys = [settings.key(one, sizer.tokenizer.fingerprint) for one in histories]
-    known = {key: found for key in keys if (found := _read(folder, key))}
+    recipes = {one.spec: one.recipe for one in subjects(specs)}
+    known = {key: found.under(recipes) for key in keys if (found := _read(folder, key))}
     missing = [
         place
         for place, key in enumerate(keys)

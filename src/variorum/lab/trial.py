@@ -9,7 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from time import process_time
 from typing import Any
@@ -80,11 +80,13 @@ class EditCounts:
 class Tried:
     """One document under one chunker: a step a revision after the first, or why there is none.
 
-    `sizes` are the content tokens of each version's chunks. `control` is what the no-edit control
-    recomputed, in tokens: anything but 0 is a fault of the pipeline.
+    `recipe` is the spec with the version of its rules. `sizes` are the content tokens of each
+    version's chunks. `control` is what the no-edit control recomputed, in tokens: anything but 0 is
+    a fault of the pipeline.
     """
 
     spec: str
+    recipe: str
     steps: tuple[Step, ...] = ()
     sizes: tuple[tuple[int, ...], ...] = ()
     control: int = 0
@@ -101,6 +103,15 @@ class Measured:
     tried: Mapping[str, Tried]
     excluded: str = ""
 
+    def under(self, recipes: Mapping[str, str]) -> "Measured":
+        """The same without what other versions of these specs' rules gave."""
+        kept = {
+            spec: one
+            for spec, one in self.tried.items()
+            if recipes.get(spec, one.recipe) == one.recipe
+        }
+        return replace(self, tried=kept)
+
     def as_fields(self) -> dict[str, Any]:
         """The results as JSON fields, which `measured` reads back."""
         return {
@@ -110,6 +121,7 @@ class Measured:
             "edits": [_values(one) for one in self.edits],
             "tried": {
                 spec: {
+                    "recipe": tried.recipe,
                     "steps": [_values(one) for one in tried.steps],
                     "sizes": tried.sizes,
                     "control": tried.control,
@@ -129,6 +141,7 @@ def measured(fields: Mapping[str, Any]) -> Measured:
     tried = {
         spec: Tried(
             spec,
+            one["recipe"],
             tuple(Step(*counts) for counts in one["steps"]),
             tuple(map(tuple, one["sizes"])),
             one["control"],
@@ -277,8 +290,9 @@ class Trial:
                 sizes = tuple(self._sizes(cut) for cut in cuts)
                 found = tuple(steps(cuts, edits, self._sizer))
         except Exception as error:  # a peer may raise anything; its failure is a result
-            return Tried(one.spec, failure=f"{type(error).__name__}: {error}"[:_REASON])
-        return Tried(one.spec, found, sizes, control)
+            reason = f"{type(error).__name__}: {error}"[:_REASON]
+            return Tried(one.spec, one.recipe, failure=reason)
+        return Tried(one.spec, one.recipe, found, sizes, control)
 
     def _cuts(self, one: Subject, versions: Sequence[Version]) -> list[Cut]:
         before = self._spent.stages_s["cutting"]

@@ -96,6 +96,19 @@ def test_another_chunker_is_added_to_what_is_there(
     assert {spec.partition("(")[0] for spec in tried} == {"recursive"}
 
 
+def test_what_other_rules_of_the_same_name_gave_is_measured_again(
+    pairs: Path, tmp_path: Path
+) -> None:
+    run(pairs, tmp_path)
+    file = sorted((tmp_path / "documents").iterdir())[0]
+    fields = json.loads(file.read_text())
+    for tried in fields["tried"].values():
+        tried.update(recipe="older rules", control=999)
+    file.write_text(json.dumps(fields))
+    again = run(pairs, tmp_path)
+    assert again.results.reused == len(again.documents) - 1
+
+
 def test_another_setting_is_another_result(pairs: Path, tmp_path: Path) -> None:
     run(pairs, tmp_path / "out")
     capped = Settings(SETTINGS.model, cap_tokens=20)
