@@ -17,11 +17,12 @@ from bench.chains import CHAINS
 from bench.locality import chosen
 from bench.revisions import MODEL, PAIRS
 from bench.study import Result, Study, Table, Target
-from bench.subjects import Ours, Peer, Subject, installed_versions, split, word_vectors
+from bench.subjects import Ours, Peer, Subject, installed_versions, split
 from variorum.chunking import lay_out
 from variorum.embedding import embedder_from_spec
 from variorum.formats import parse
 from variorum.lab.counting import OnceTokenizer
+from variorum.lab.words import word_vectors
 from variorum.records.layout import PreviousLayout, Recipe
 from variorum.records.protocols import Embedder
 from variorum.records.text import Text

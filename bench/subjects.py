@@ -5,20 +5,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log2
 from statistics import fmean
-from zlib import crc32
-
-import numpy as np
 
 from bench.revisions import UncountedSizer
 from variorum.chunking import lay_out
-from variorum.lab.atoms import atoms
 from variorum.lab.counting import StudySizer
 from variorum.lab.peers import PEERS, Split
 from variorum.lab.record import versions
 from variorum.lab.subjects import Cut
 from variorum.lab.versions import Version
+from variorum.lab.words import word_vectors
 from variorum.records.layout import PreviousLayout, Recipe
-from variorum.records.protocols import Sizer, Tokenizer, Vectors
+from variorum.records.protocols import Sizer, Tokenizer
 from variorum.records.text import Span
 
 SIZES = (100, 200, 370)
@@ -35,8 +32,6 @@ SPLITTERS = {
     "Chonkie Recursive": "chonkie-recursive",
 }
 """The peers of the studies, and what the lab calls them."""
-
-DIMENSIONS = 256
 
 
 @dataclass(frozen=True)
@@ -86,15 +81,6 @@ def installed_versions() -> dict[str, str]:
 def sizes_of(cut: Cut) -> list[int]:
     """Tokens that start in each range."""
     return [cut.version.tokens.count(*span) for span in cut.spans]
-
-
-def word_vectors(inputs: Sequence[str]) -> Vectors:
-    """Hashed words in place of a model: they show how stable semantic cuts are, not how good."""
-    vectors = np.zeros((len(inputs), DIMENSIONS), dtype=np.float32)
-    for row, text in enumerate(inputs):
-        for atom in atoms(text):
-            vectors[row, crc32(atom.encode()) % DIMENSIONS] += 1
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
 
 
 Subject = Ours | Peer

@@ -11,13 +11,13 @@ from statistics import fmean
 
 from bench.revisions import PAIRS, Pair, model_sizer, read_pairs
 from bench.study import Result, Study, Table
-from bench.subjects import word_vectors
 from variorum.chunking import Embed, lay_out
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.e5.cache import cache_root
 from variorum.lab.counting import StudySizer
 from variorum.lab.recall.vectors import VectorCache
 from variorum.lab.statistics import over_documents
+from variorum.lab.words import word_vectors
 from variorum.records.layout import Layout, PreviousLayout, Recipe
 from variorum.records.protocols import Vectors
 

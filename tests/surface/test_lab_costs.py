@@ -51,13 +51,31 @@ def test_recompute_has_the_documented_fields(place: Workplace) -> None:
     missing = {"failures[]", "notes[]"}
     expected = {one for one in SHAPES["lab recompute"] if not one.startswith("failures[]")}
     assert shape(found) | missing == expected | missing
-    assert found["tables"] == ["means", "differences", "bands", "sizes", "sensitivity", "failures"]
+    assert found["tables"] == [
+        "means",
+        "differences",
+        "ratios",
+        "bands",
+        "sizes",
+        "sensitivity",
+        "failures",
+    ]
 
 
 def test_a_failure_has_the_documented_fields(place: Workplace) -> None:
     found = study(place, "recompute", *CHUNKERS, "--min-tokens", "100000")
     fields = {one for one in SHAPES["lab recompute"] if one.startswith("failures[]")}
     assert fields <= shape(found)
+
+
+def test_recompute_prints_the_ratio_of_the_first_chunker_to_each_other_one(
+    place: Workplace,
+) -> None:
+    shown = place.done("lab", "recompute", "--revisions", "pairs.jsonl", *CHUNKERS, *MODEL).out
+    words = " ".join(shown.split())
+    # Of so few pages some resamples hold none that the planner embeds anything of: NA.
+    said = r"R of fixed\(max_tokens=40\) is (\d+\.\d{3}) times that of anchored\S+ \((\S+)–(\S+)\)"
+    assert [len(one) for one in re.findall(said, words)] == [3, 3]
 
 
 def test_recompute_shows_one_line_a_chunker_and_where_the_rest_is(place: Workplace) -> None:

@@ -1,4 +1,4 @@
-"""From documents' counts to tables: means, differences, bands, sizes, failures.
+"""From documents' counts to tables: means, differences, ratios, bands, sizes, failures.
 
 A set is the documents of one shape and cohort; sets are never averaged together, nor are languages.
 Each table says how many documents stand behind a number, of how many. The pool `all` takes every
@@ -16,7 +16,16 @@ from variorum.lab.atoms import BANDS
 from variorum.lab.costs import Step
 from variorum.lab.histories import History
 from variorum.lab.record import Cell, Table
-from variorum.lab.statistics import Estimate, Score, estimate, language_estimates, mean, paired
+from variorum.lab.statistics import (
+    Estimate,
+    Ratio,
+    Score,
+    estimate,
+    language_estimates,
+    mean,
+    paired,
+    ratios,
+)
 from variorum.lab.trial import Measured, Tried
 from variorum.records.errors import InputError
 
@@ -167,14 +176,14 @@ def _all_scores(good: Sequence[Document], spec: str) -> dict[str, list[Score]]:
     return scores
 
 
-def estimate_cells(found: Estimate) -> tuple[Cell, ...]:
+def estimate_cells(found: Estimate | Ratio) -> tuple[Cell, ...]:
     """The cells of an estimate, as in `INTERVALS`."""
     return (
         found.documents,
         found.repositories,
         found.mean,
-        *found.over_documents,
-        *found.over_repositories,
+        *(found.over_documents or (None, None)),
+        *(found.over_repositories or (None, None)),
     )
 
 
@@ -192,6 +201,20 @@ def differences(documents: Sequence[Document], specs: Sequence[str]) -> Table:
                 ]
     columns = ("set", "language", "measure", "chunker", "less", *INTERVALS)
     return Table("differences", "Paired differences of documents", columns, tuple(rows))
+
+
+def ratio_table(documents: Sequence[Document], specs: Sequence[str]) -> Table:
+    """Each chunker's mean R over that of each one named behind it, of the documents of both."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, ours in by_set(documents).items():
+        scores = {spec: recompute_scores(ours, spec) for spec in specs}
+        for spec, other in combinations(specs, 2):
+            rows += [
+                (name, language, spec, other, *estimate_cells(one))
+                for language, one in ratios(scores[spec], scores[other]).items()
+            ]
+    columns = ("set", "language", "chunker", "over", *INTERVALS)
+    return Table("ratios", "Ratios of mean recompute fractions", columns, tuple(rows))
 
 
 def recompute_scores(

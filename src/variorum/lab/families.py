@@ -9,9 +9,9 @@ from variorum.records.errors import InputError
 SizeSpec = Callable[[int], str]
 
 
-def _bounded(name: str) -> SizeSpec:
-    """A maximum and a minimum of three tenths of it."""
-    return lambda size: f"{name}(max_tokens={size}, min_tokens={max(1, 3 * size // 10)})"
+def _bounded(name: str, tenths: int) -> SizeSpec:
+    """A maximum, and a minimum of so many tenths of it."""
+    return lambda size: f"{name}(max_tokens={size}, min_tokens={max(1, tenths * size // 10)})"
 
 
 def _halved(name: str) -> SizeSpec:
@@ -28,9 +28,10 @@ FAMILIES: dict[str, SizeSpec] = {
     "fixed": lambda size: f"fixed(max_tokens={size})",
     "recursive": lambda size: f"recursive(max_tokens={size}, terminators=spaced)",
     "content_defined": _halved("content_defined"),
-    "structural": _bounded("structural"),
-    "anchored": _bounded("anchored"),
-    "anchored+planner": lambda size: f"{_bounded('anchored')(size)}+planner",
+    "structural": _bounded("structural", 3),
+    "anchored": _bounded("anchored", 2),
+    "anchored+planner": lambda size: f"{_bounded('anchored', 2)(size)}+planner",
+    "semantic": _bounded("semantic", 3),
     "steadlith": _halved("steadlith"),
     **{name: _peer(name) for name, peer in PEERS.items() if len(peer.defaults) == 1},
 }

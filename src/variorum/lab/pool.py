@@ -1,8 +1,8 @@
 """Many documents measured on all cores; each one's results kept as they arrive.
 
-A result file is named by the hash of a document's texts, the tokenizer and the settings, and written
-at once or not at all, so a run that was killed goes on where it stopped, and another chunker is added
-to what is there. What a chunker gave under other rules of the same name is measured again.
+A result file is named by the hash of a document's texts, the tokenizer and the settings, and
+written at once or not at all: a run that was killed goes on where it stopped, and another chunker
+is added to what is there. What other rules of the same name gave is measured again.
 """
 
 import json

@@ -12,6 +12,7 @@ from variorum.lab.comparison import (
     differences,
     failures,
     means,
+    ratio_table,
     sizes,
 )
 from variorum.lab.histories import History, read_histories
@@ -88,7 +89,7 @@ def compared(
     """
     documents = [Document(*pair) for pair in zip(histories, results.measured, strict=True)]
     check_controls(documents, specs)
-    tables = [table(documents, specs) for table in (means, differences, bands, sizes)]
+    tables = [table(documents, specs) for table in (means, differences, ratio_table, bands, sizes)]
     tables += [sensitivity(documents, specs), failures(documents, specs)]
     return Study(run, tuple(specs), tuple(documents), tuple(tables), results)
 

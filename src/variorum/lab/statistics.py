@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from variorum.records.errors import InputError
 
@@ -51,6 +52,17 @@ class Estimate:
     mean: Fraction
     over_documents: Interval
     over_repositories: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One mean over another; an interval is NA where a resample of the other is 0."""
+
+    documents: int
+    repositories: int
+    mean: Fraction
+    over_documents: Interval | None
+    over_repositories: Interval | None
 
 
 def mean(values: Iterable[Fraction | int]) -> Fraction:
@@ -139,11 +151,48 @@ def over_clusters(
     """
     if not len(values):
         mean([])
+    sums, counts = _resampled([values, [1.0] * len(values)], clusters, seed, resamples)
+    return _percentiles(sums / counts)
+
+
+def ratios(ours: Iterable[Score], theirs: Iterable[Score], seed: int = SEED) -> dict[str, Ratio]:
+    """For each language the mean of ours over the mean of theirs, of the documents both have.
+
+    Both sides of a resample are of the same documents. A language where theirs is 0 is left out.
+    """
+    others: Mapping[str, Fraction] = {one.document: one.value for one in document_means(theirs)}
+    shared = [one for one in document_means(ours) if one.document in others]
+    found = {
+        language: _ratio(spoken, [others[one.document] for one in spoken], seed)
+        for language, spoken in by_language(shared).items()
+    }
+    return {language: one for language, one in found.items() if one is not None}
+
+
+def _ratio(ours: Sequence[Score], theirs: Sequence[Fraction], seed: int) -> Ratio | None:
+    if not any(theirs):
+        return None
+    columns = [[float(one.value) for one in ours], [float(one) for one in theirs]]
+    repositories = [one.repository for one in ours]
+    intervals = []
+    for clusters in ([one.document for one in ours], repositories):
+        above, below = _resampled(columns, clusters, seed, RESAMPLES)
+        intervals.append(_percentiles(above / below) if below.all() else None)
+    middle = mean(one.value for one in ours) / mean(theirs)
+    return Ratio(len(ours), len(set(repositories)), middle, *intervals)
+
+
+def _resampled(
+    columns: Sequence[Sequence[float]], clusters: Sequence[str], seed: int, resamples: int
+) -> list[NDArray[np.float64]]:
+    """For each column its sum in every resample of the clusters, the same ones for all."""
     names, owner = np.unique(np.array(clusters), return_inverse=True)
-    sums = np.bincount(owner, weights=np.array(values, dtype=float), minlength=len(names))
-    counts = np.bincount(owner, minlength=len(names))
     drawn = np.random.default_rng(seed).integers(0, len(names), (resamples, len(names)))
-    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    sums = [np.bincount(owner, np.array(one, dtype=float), len(names)) for one in columns]
+    return [one[drawn].sum(axis=1) for one in sums]
+
+
+def _percentiles(values: NDArray[np.float64]) -> Interval:
     tail = 50 * (1 - COVERAGE)
-    low, high = np.percentile(means, [tail, 100 - tail])
+    low, high = np.percentile(values, [tail, 100 - tail])
     return Interval(float(low), float(high))

@@ -1,5 +1,8 @@
 """What a study compares: a chunker of ours, alone or with the planner, or one of a peer.
 
+`semantic` compares hashed words here, not a model's vectors: where it cuts is then a matter of the
+text alone, and its windows cost nothing.
+
 A subject is written as its spec: `recursive(max_tokens=400)`, `anchored+planner`,
 `langchain-recursive(max_tokens=400)`. The planner runs only where it is named (invariant 11).
 """
@@ -17,6 +20,7 @@ from variorum.chunking.versions import algorithm_of
 from variorum.lab.peers import PEERS, STATEFUL, Split
 from variorum.lab.record import versions
 from variorum.lab.versions import Version
+from variorum.lab.words import HASHED, word_vectors
 from variorum.records.errors import InputError
 from variorum.records.layout import Layout, PreviousLayout, Recipe
 from variorum.records.protocols import Sizer
@@ -100,7 +104,9 @@ class Ours:
     @property
     def recipe(self) -> str:
         """The spec and the versions of the rules behind it."""
-        return f"{self.spec} {algorithm_of(self.chunker, planner=self.planner)}"
+        rules = f"{self.spec} {algorithm_of(self.chunker, planner=self.planner)}"
+        hashed = isinstance(chunker_from_spec(self.chunker), NeedsVectors)
+        return f"{rules} {HASHED}" if hashed else rules
 
     def fresh(self) -> "Ours":
         """Itself: a layout depends on its arguments alone."""
@@ -113,7 +119,7 @@ class Ours:
         before = None
         if self.planner and previous is not None and previous.layout is not None:
             before = PreviousLayout(previous.version.text, previous.layout)
-        layout = lay_out(version.text, version.structure, recipe, sizer, before)
+        layout = lay_out(version.text, version.structure, recipe, sizer, before, word_vectors)
         spans = [Span(chunk.start, chunk.end) for chunk in layout.chunks]
         return Cut(version, spans, layout.inputs, layout)
 
@@ -167,8 +173,7 @@ def subject(spec: str) -> Subject:
     """Read a subject's spec; settings left out keep their defaults.
 
     Raises:
-        InputError: kind `unknown-chunker`, `bad-parameter`, or `needs-a-model` for a chunker that
-            compares meanings.
+        InputError: kind `unknown-chunker` or `bad-parameter`.
     """
     match = _SPEC.fullmatch(spec)
     name = match[1] if match else ""
@@ -187,9 +192,7 @@ def short(spec: str) -> str:
     """
     name, _, rest = spec.partition("(")
     printed, _, tail = rest.partition(")")
-    # A chunker that compares meanings is no subject of these studies, but of those of recall.
-    full = chunker_from_spec(name).spec if name in CHUNKERS else subject(name).spec
-    usual = full.partition("(")[2].rstrip(")").split(", ")
+    usual = subject(name).spec.partition("(")[2].rstrip(")").split(", ")
     kept = ", ".join(
         one for one in printed.split(", ") if one not in usual or one.startswith("max_")
     )
@@ -223,8 +226,6 @@ def subjects(specs: Sequence[str]) -> list[Subject]:
 
 def _ours(spec: str, *, planner: bool) -> Ours:
     chunker = chunker_from_spec(spec)
-    if isinstance(chunker, NeedsVectors):
-        _refuse_setting(spec, "a chunker that cuts without a model", spec)
     if planner and chunker.overlaps:
         _refuse_setting(spec, "no planner, or no overlap", f"{spec}{PLANNER}")
     return Ours(chunker.spec + (PLANNER if planner else ""))

@@ -16,6 +16,7 @@ from variorum.lab.statistics import (
     over_clusters,
     over_documents,
     paired,
+    ratios,
 )
 from variorum.records.errors import InputError
 
@@ -91,3 +92,33 @@ def test_repeating_every_revision_of_a_document_changes_no_mean(
 ) -> None:
     once = [score(f"d{place}", value) for place, value in enumerate(values)]
     assert estimate(once * times).mean == estimate(once).mean
+
+
+def test_a_ratio_of_means_by_hand_is_none_of_a_mean_of_ratios() -> None:
+    ours = [score("a", Fraction(1, 10)), score("b", Fraction(3, 10)), score("x", 1)]
+    theirs = [score("a", Fraction(4, 10)), score("b", Fraction(4, 10)), score("y", 1)]
+    found = ratios(ours, theirs)["en"]
+    # Means 2/10 and 4/10 of a and b alone; a resample has a twice, both, or b twice.
+    assert (found.mean, found.documents) == (Fraction(1, 2), 2)
+    assert found.over_documents == pytest.approx((1 / 4, 3 / 4))
+    assert found.over_repositories == pytest.approx((1 / 2, 1 / 2))
+
+
+def test_a_ratio_over_nothing_is_no_number() -> None:
+    ours = [score("a", 1), score("b", 1), score("c", 1, "zh")]
+    theirs = [score("a", 0), score("b", 1, repo="other"), score("c", 0, "zh")]
+    found = ratios(ours, theirs)
+    assert set(found) == {"en"}
+    # Of four resamples of a and b one is a twice, whose ratio would be 2 / 0.
+    assert found["en"].mean == 2
+    assert found["en"].over_documents is None
+
+
+@given(st.lists(st.tuples(shares, shares.filter(bool)), min_size=1, max_size=20), shares)
+def test_a_constant_ratio_has_no_width(
+    values: list[tuple[Fraction, Fraction]], k: Fraction
+) -> None:
+    theirs = [score(str(place), below) for place, (_, below) in enumerate(values)]
+    found = ratios([score(one.document, one.value * k) for one in theirs], theirs)["en"]
+    assert found.mean == k
+    assert found.over_documents == pytest.approx((float(k), float(k)))

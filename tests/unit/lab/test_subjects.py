@@ -6,6 +6,7 @@ from unit.lab.words import WordSizer
 from variorum.lab.peers import PEERS
 from variorum.lab.subjects import MATCHED, Other, Ours, TooLongError, short, subject, subjects
 from variorum.lab.versions import Version
+from variorum.lab.words import HASHED
 from variorum.records.errors import InputError
 
 SIZER = WordSizer(60)
@@ -43,13 +44,23 @@ def test_a_recipe_names_the_rules_or_the_library() -> None:
         ("semchunk(size=4)", "bad-parameter"),
         ("semchunk+planner", "bad-parameter"),
         ("fixed(max_tokens=9, overlap_tokens=3)+planner", "bad-parameter"),
-        ("semantic", "bad-parameter"),
+        ("semantic(k=9)", "bad-parameter"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(spec: str, kind: str) -> None:
     with pytest.raises(InputError) as caught:
         subject(spec)
     assert caught.value.kind == kind
+
+
+def test_semantic_compares_hashed_words_and_its_recipe_says_so() -> None:
+    one = subject("semantic(max_tokens=40, min_tokens=10)")
+    version = Version(TEXT, "text/markdown", SIZER.tokenizer)
+    cut = one.cut(version, SIZER)
+    assert HASHED in one.recipe
+    assert HASHED not in subject("anchored").recipe
+    assert len(cut.inputs) > 1
+    assert one.cut(version, SIZER).inputs == cut.inputs
 
 
 def test_a_subject_named_twice_is_compared_once() -> None:

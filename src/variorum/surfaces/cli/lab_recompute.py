@@ -74,6 +74,7 @@ def study_fields(study: Study, out: Path) -> dict[str, Any]:
         "documents": len(study.documents),
         "tables": [one.name for one in study.tables],
         "means": row_fields(study.table("means")),
+        "ratios": row_fields(study.table("ratios")),
         "failures": row_fields(study.table("failures")),
         "notes": [note for one in study.tables for note in one.notes],
     }
@@ -84,6 +85,8 @@ def print_study(study: Study, out: Path) -> None:
     for title, rows in _grouped(study).items():
         print_table(title, _COLUMNS, rows)
     screen = console()
+    for line in _ratio_lines(study):
+        screen.print(f"  {line}")
     failed = study.table("failures").rows
     for row in failed[:10]:
         screen.print(f"  NA  {row[2]}, {row[3]}: {row[4]}", style="yellow")
@@ -115,6 +118,21 @@ def _grouped(study: Study) -> dict[str, list[list[str]]]:
         shown += _shares(measures)
         grouped.setdefault(f"{name}, {language}", []).append(shown)
     return grouped
+
+
+def _ratio_lines(study: Study) -> list[str]:
+    """The first chunker's mean R over each other's."""
+    return [
+        f"{row[0]}, {row[1]}: R of {short(str(row[2]))} is {decimal(row[6])} times that of"
+        f" {short(str(row[3]))} ({decimal(row[7])}–{decimal(row[8])})"
+        for row in study.table("ratios").rows
+        if row[2] == study.specs[0]
+    ]
+
+
+def decimal(cell: Cell) -> str:
+    """A ratio with three decimals."""
+    return f"{float(cell):.3f}" if isinstance(cell, float | Fraction) else "NA"
 
 
 def _shares(measures: dict[Cell, tuple[Cell, ...]]) -> list[str]:
