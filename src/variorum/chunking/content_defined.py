@@ -170,7 +170,7 @@ def _places(fingerprints: NDArray[np.uint64], bits: int, window: int) -> list[in
 def _fingerprints(text: str, stream: Units, chunker: ContentDefined) -> NDArray[np.uint64]:
     """uint64[n - window_words + 1]: of the `window_words` units before each place."""
     plain, opening = _Symbols("W"), _Symbols("P")
-    words = [word.strip() for word in stream.of(text)]
+    words = list(map(str.strip, stream.of(text)))
     symbols = np.fromiter(map(plain.__getitem__, words), dtype=np.uint64, count=len(words))
     for index in np.flatnonzero(stream.opens).tolist():
         symbols[index] = opening[words[index]]

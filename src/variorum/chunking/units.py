@@ -44,10 +44,10 @@ class Units:
     ends: Positions
     opens: NDArray[np.bool_]
 
-    def of(self, text: str) -> Iterator[str]:
+    def of(self, text: str) -> list[str]:
         """The characters of each."""
         ends = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
-        return (text[start:end] for start, end in ends)
+        return [text[start:end] for start, end in ends]
 
 
 def words(text: str) -> Units:
@@ -110,7 +110,10 @@ def _parts(
     places = _part_starts(text, firsts, lasts, letters)
     first_of = firsts[np.searchsorted(firsts, places, side="right") - 1]
     floors = graphemes.floor_each(places)
-    starts = np.unique(np.concatenate([whole.starts, floors[floors >= first_of]]))
+    are_starts = np.zeros(len(text) + 1, dtype=np.bool_)
+    are_starts[whole.starts] = True
+    are_starts[floors[floors >= first_of]] = True
+    starts = np.flatnonzero(are_starts)
     owner = np.searchsorted(whole.starts, starts, side="right") - 1
     ends = np.minimum(np.append(starts[1:], len(text)), whole.ends[owner])
     return Units(starts, ends, whole.opens[owner] & (starts == whole.starts[owner]))
@@ -119,7 +122,7 @@ def _parts(
 def _part_starts(
     text: str, firsts: Positions, lasts: Positions, letters: NDArray[np.bool_]
 ) -> Positions:
-    """Where the parts of the words `[firsts, lasts)` start."""
+    """Where the parts of the words `[firsts, lasts)` start, in no order."""
     depth = np.zeros(len(text) + 1, dtype=np.int8)
     depth[firsts] += 1
     depth[lasts] -= 1
@@ -133,7 +136,7 @@ def _part_starts(
         for index in np.flatnonzero(ends - starts > LONG_CHARACTERS).tolist()
         for place in _hashed(text, int(starts[index]), int(ends[index]))
     ]
-    return np.sort(np.concatenate([starts, np.array(hashed, dtype=np.int64)]))
+    return np.concatenate([starts, np.array(hashed, dtype=np.int64)])
 
 
 def _hashed(text: str, start: int, end: int) -> Iterator[int]:

@@ -19,7 +19,7 @@ def cut(text, chunker, tokenizer=None):
 
 def pieces(text, max_tokens, *, segmented=False, tokenizer=None):
     tokens = TokenMap.of(text, tokenizer or Characters())
-    return list(units(text, tokens, max_tokens, segmented=segmented).of(text))
+    return units(text, tokens, max_tokens, segmented=segmented).of(text)
 
 
 def paragraphs(count, seed=3):
