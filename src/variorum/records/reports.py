@@ -137,6 +137,8 @@ class Report:
     previous revision only; None where no document changed. `embedded_fraction` is
     `tokens.embed / tokens.total`, against everything ever embedded; None where the total is 0.
     `dropped` sources go with their documents; `orphaned` ones are configured no more and stay.
+    `unnamed` are the documents of the generation that a policy is in force for and no rule of it
+    lets anybody read.
     """
 
     collection: str
@@ -158,6 +160,7 @@ class Report:
     embed_s: float = 0.0
     elapsed_s: float = 0.0
     estimate: Mapping[str, float] = field(default_factory=dict)
+    unnamed: tuple[DocumentName, ...] = ()
 
     @property
     def changes_nothing(self) -> bool:
@@ -191,6 +194,7 @@ class Report:
             "orphaned": [asdict(note) for note in self.orphaned],
             "shared_roots": [shared.as_fields() for shared in self.shared_roots],
             "estimate": dict(self.estimate),
+            "unnamed": [str(name) for name in self.unnamed],
         }
 
 
