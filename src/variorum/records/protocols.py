@@ -33,6 +33,15 @@ class ModelIdentity:
 
 
 @runtime_checkable
+class TokenCounter(Protocol):
+    """What counts the tokens of a text as the model that reads it does; any `Tokenizer` is one."""
+
+    def count(self, text: str) -> int:
+        """Number of tokens of `text` on its own."""
+        ...
+
+
+@runtime_checkable
 class Tokenizer(Protocol):
     """A model's own tokenizer, over plain text: no special tokens, no prefix, nothing truncated.
 

@@ -41,11 +41,7 @@ def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
         UnsupportedError: the mode needs a model or terms that are not there.
         UnavailableError: the model that it needs cannot answer now.
     """
-    require_sound(question.query, question.k)
-    within = question.within
-    allowed = None if within.passes_all else within.documents(view)
-    chosen = chunks_of(view.places, allowed)
-    ranking = rank(view, load, question.way, question.query, chosen, question.k)
+    ranking = ranked(view, load, question, question.k)
     hits = _hits(view, ranking, asked.now_us, explain=question.explain)
     return Answer(
         generation=view.generation.number,
@@ -55,6 +51,21 @@ def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
         mode=ranking.mode,
         fallback=ranking.fallback,
     )
+
+
+def ranked(view: View, load: Loads, question: Question, depth: int) -> Ranking:
+    """The `depth` best chunks of the view.
+
+    Raises:
+        InputError: as `search`.
+        UnsupportedError: as `search`.
+        UnavailableError: as `search`.
+    """
+    require_sound(question.query, question.k)
+    within = question.within
+    allowed = None if within.passes_all else within.documents(view)
+    chosen = chunks_of(view.places, allowed)
+    return rank(view, load, question.way, question.query, chosen, depth)
 
 
 def require_sound(query: str, k: int) -> None:
