@@ -2,18 +2,31 @@
 
 import argparse
 
-from bench import chains, corpus, ingest, kill, locality, recompute, speed, strategies
+from bench import (
+    chains,
+    corpus,
+    headings,
+    ingest,
+    kill,
+    locality,
+    recompute,
+    speed,
+    strategies,
+    windows,
+)
 from bench.study import Study, report
 
 STUDIES = (
     chains.STUDY,
     corpus.STUDY,
+    headings.STUDY,
     ingest.STUDY,
     kill.STUDY,
     recompute.STUDY,
     locality.STUDY,
     speed.STUDY,
     strategies.STUDY,
+    windows.STUDY,
 )
 
 

@@ -70,9 +70,9 @@ def ratios(model: Embedder, subjects: dict[str, Subject]) -> list[dict[str, obje
         structure = parse(Text(text), "text/markdown")
         megabytes = len(text.encode()) / 1e6
         for name, subject in subjects.items():
-            work = _work(subject, text, structure, model)
+            whole_of = work(subject, text, structure, model)
             runs = [
-                (timed(partial(model.tokenizer.starts, text))[0], timed(work)[0])
+                (timed(partial(model.tokenizer.starts, text))[0], timed(whole_of)[0])
                 for _ in range(REPEATS if isinstance(subject, Ours) else 2)
             ]
             alone, whole = (median(column) for column in zip(*runs, strict=True))
@@ -89,7 +89,8 @@ def ratios(model: Embedder, subjects: dict[str, Subject]) -> list[dict[str, obje
     return found
 
 
-def _work(subject: Subject, text: str, structure: object, model: Embedder) -> Callable[[], object]:
+def work(subject: Subject, text: str, structure: object, model: Embedder) -> Callable[[], object]:
+    """The whole of a chunker on a text that is parsed, exact counts of its inputs included."""
     if isinstance(subject, Peer):
         # Every count is asked for once, as the peers' own caches do.
         return lambda: split(subject.name, subject.size, OnceTokenizer(model.tokenizer))(text)

@@ -45,9 +45,10 @@ class Ours:
 
     spec: str
     planner: bool = False
+    heading_depth: int = 0
 
     def cut(self, version: Version, sizer: Sizer, previous: Cut | None = None) -> Cut:
-        recipe = Recipe(self.spec, self.planner, 0, "bench", "bench", "bench")
+        recipe = Recipe(self.spec, self.planner, self.heading_depth, "bench", "bench", "bench")
         before = None
         if self.planner and previous is not None and previous.layout is not None:
             before = PreviousLayout(previous.version.text, previous.layout)
@@ -169,9 +170,13 @@ def _sizes(subject: Subject, version: Version, sizer: StudySizer) -> list[int]:
 
 
 def tuned(
-    family: Family, target: float, versions: Sequence[Version], sizer: StudySizer
+    family: Family,
+    target: float,
+    versions: Sequence[Version],
+    sizer: StudySizer,
+    close: float = _CLOSE,
 ) -> tuple[int, float]:
-    """(size, mean) of the family whose mean comes nearest to `target`.
+    """(size, mean) of the family whose mean comes nearest to `target`, or `close` to it.
 
     Bisection between a size that is too small and one that is too large, guessed in proportion.
     """
@@ -182,7 +187,7 @@ def tuned(
         if size in found:
             break
         mean = found[size] = mean_size(family.at(size), versions, sizer)
-        if abs(mean - target) <= _CLOSE * target:
+        if abs(mean - target) <= close * target:
             break
         low, high = (max(low, size), high) if mean < target else (low, min(high or size, size))
         guess = round(size * target / mean)

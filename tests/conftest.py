@@ -1,5 +1,6 @@
 """Shared fixtures: a corpus in a folder, an index over it, a clock that only moves forward."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,9 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs the public data sets at ../shared")
     return SHARED
+
+
+def pytest_configure() -> None:
+    """Hear interrupts also where the run was started in the background, which ignores them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

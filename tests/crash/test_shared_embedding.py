@@ -1,5 +1,6 @@
 """Two writers at once pay for each input once, whichever of them dies."""
 
+import json
 import os
 import signal
 import time
@@ -12,9 +13,10 @@ import pytest
 from dying import FORK, Slow
 from variorum.records.protocols import Role, Vectors
 from variorum.sync import sharing
-from workbench import Bench, document, sql, vectors_stored
+from workbench import Bench, Recorder, document, sql, vectors_stored, words
 
 SECONDS = 0.04
+SEMANTIC = '[chunking]\nchunker = "semantic(max_tokens=80, min_tokens=10, window=2)"\n'
 DOCUMENTS = 60
 INPUTS = 2 * DOCUMENTS
 
@@ -83,6 +85,60 @@ def test_writers_at_once_send_each_input_once_between_them(
     assert set(counts.values()) == {1}
     for collection in set(collections):
         assert len(bench.stored(collection).documents) == DOCUMENTS
+    assert is_clean(bench)
+
+
+def test_each_of_two_writers_counts_what_it_sent(bench: Bench, tmp_path: Path) -> None:
+    logs = [tmp_path / "p", tmp_path / "q"]
+    running = [started(bench, name, log) for name, log in zip("pq", logs, strict=True)]
+    for process in running:
+        process.join()
+    sent = [sum(asked(log).values()) for log in logs]
+    assert all(sent)
+    for name, own in zip("pq", sent, strict=True):
+        reports = bench.sql(
+            "SELECT report FROM generation JOIN collection c ON c.id = collection_id"
+            " WHERE c.name = ? ORDER BY number DESC LIMIT 1",
+            name,
+        )
+        report = json.loads(str(reports[0][0]))
+        assert report["inputs"]["embed"] == own
+        assert report["inputs"]["reuse"] == INPUTS - own
+        assert report["tokens"]["embed"] < report["tokens"]["total"]
+        counted = bench.sql(
+            "SELECT sum(embedded_inputs) FROM cost JOIN collection c ON c.id = collection_id"
+            " WHERE c.name = ? AND generation = (SELECT max(generation) FROM cost x"
+            " WHERE x.collection_id = c.id)",
+            name,
+        )
+        assert counted == [(own,)]
+    with bench.open(collection="p") as index:
+        assert index.verify() == []
+
+
+def test_writers_at_once_send_each_window_once_between_them(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, SEMANTIC)
+    for n in range(3):
+        sentences = (words(f"t{n}x{m}").capitalize() for m in range(30))
+        bench.write({f"{n}.txt": " ".join(sentences)})
+    windows = bench.plan().windows
+    bench.embedder = Recorder()
+    logs = [tmp_path / f"log{n}" for n in range(3)]
+    reports = FORK.Queue()
+
+    def run(log: Path) -> None:
+        with bench.open(embedder=Logged(log)) as index:
+            reports.put(index.sync().windows)
+
+    running = [FORK.Process(target=run, args=(log,)) for log in logs]
+    for process in running:
+        process.start()
+    found = [reports.get(timeout=60) for _ in running]
+    for process in running:
+        process.join()
+    assert sum(one.embed for one in found) == windows.embed
+    assert sum(one.tokens for one in found) == windows.tokens
+    assert sum(asked(*logs).values()) == len(vectors_stored(bench.store))
     assert is_clean(bench)
 
 

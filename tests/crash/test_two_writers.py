@@ -9,9 +9,10 @@ import pytest
 from dying import FORK, copy_of
 from variorum.records.errors import BusyError, ConflictError, VariorumError
 from variorum.sync import sharing
-from workbench import Bench, Recorder, document, promise, vectors_stored
+from workbench import Bench, Recorder, document, promise, vectors_stored, words
 
 ROUNDS = 20
+SEMANTIC = '[chunking]\nchunker = "semantic(max_tokens=80, min_tokens=10, window=2)"\n'
 
 
 def edited(home: Path) -> Bench:
@@ -60,6 +61,10 @@ def check_outcome(bench: Bench, whole: Bench, outcomes: Counter[str]) -> None:
         assert index.verify() == []
 
 
+def no_waiting(_: float) -> None:
+    pytest.fail("it waits for itself")
+
+
 def test_two_processes_that_sync_the_same_edit_publish_it_once(tmp_path: Path) -> None:
     base = edited(tmp_path / "base")
     whole = copy_of(base, tmp_path / "whole")
@@ -82,8 +87,8 @@ def test_two_processes_that_make_the_same_store_publish_it_once(tmp_path: Path) 
 def test_a_writer_that_loses_plans_again_and_publishes_what_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another sync publishes while this one embeds: one that does not wait for its inputs."""
-    monkeypatch.setattr(sharing, "PATIENCE_S", 0.0)
+    """Another sync publishes in the middle of a call of this one's, whom it must not wait for."""
+    monkeypatch.setattr(sharing, "sleep", no_waiting)
     bench = edited(tmp_path / "base")
     other = Bench(bench.home)
 
@@ -105,7 +110,7 @@ def test_a_writer_that_loses_plans_again_and_publishes_what_is_left(
 def test_a_writer_that_always_loses_says_so_and_publishes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sharing, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(sharing, "sleep", no_waiting)
     bench = edited(tmp_path / "base")
     other = Bench(bench.home)
 
@@ -127,6 +132,50 @@ def test_a_writer_that_always_loses_says_so_and_publishes_nothing(
     assert len(asked) in (0, 1)
     with bench.open() as index:
         assert index.verify() == []
+
+
+def test_a_writer_that_loses_reports_the_windows_that_it_paid_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharing, "sleep", no_waiting)
+    bench = Bench(tmp_path, SEMANTIC)
+    bench.write({"a.txt": " ".join(words(f"t{n}").capitalize() for n in range(20))})
+    other = Bench(bench.home, SEMANTIC)
+    plan = bench.plan()
+
+    class Overtaken(Recorder):
+        def embed(self, inputs, role="passage"):  # type: ignore[no-untyped-def]
+            vectors = super().embed(inputs, role)
+            if role == "passage" and len(self.passages) > plan.windows.embed:
+                other.sync()
+            return vectors
+
+    bench.embedder = Overtaken()
+    report, _ = bench.sync()
+    assert report.generation is None
+    assert report.windows.embed == plan.windows.embed
+    assert report.windows.tokens == plan.windows.tokens
+
+
+@pytest.mark.parametrize("settings", [SEMANTIC, None])
+def test_a_sync_within_a_call_of_another_does_not_wait_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str | None
+) -> None:
+    monkeypatch.setattr(sharing, "sleep", no_waiting)
+    bench = Bench(tmp_path, settings) if settings else Bench(tmp_path)
+    bench.write({f"{n}.txt": words(f"t{n}").capitalize() * 3 for n in range(5)})
+    other = Bench(bench.home, bench.settings)
+
+    class Nesting(Recorder):
+        def embed(self, inputs, role="passage"):  # type: ignore[no-untyped-def]
+            if role == "passage" and not self.calls:
+                other.sync()
+            return super().embed(inputs, role)
+
+    bench.embedder = Nesting()
+    bench.sync()
+    assert bench.stored().generation == 1
+    assert len(bench.stored().documents) == 5
 
 
 def test_two_collections_are_written_side_by_side(tmp_path: Path) -> None:

@@ -236,6 +236,7 @@ def test_an_edit_of_one_document_costs_the_same_beside_few_and_many(tmp_path: Pa
         "indexed": 1,
         "posting": new_terms,
         "manifest": 1,
+        "cost": 1,
     }
 
 

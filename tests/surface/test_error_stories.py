@@ -341,7 +341,7 @@ CONFIGURATIONS = [
     ("[sources.docs]\nroot = 5\n", "sources.docs.root", "must be a string"),
     ("[sources.docs]\ninclude = [1]\nroot = 'a'\n", "sources.docs.include", "list of strings"),
     ("[sources.docs]\n", "sources.docs.root", "is missing"),
-    ("[sources.docs]\nkind = 'git'\nroot = 'a'\n", "sources.docs.kind", "is unknown"),
+    ("[sources.docs]\nkind = 'svn'\nroot = 'a'\n", "sources.docs.kind", "is unknown"),
     ("[collections.a]\nsources = ['b']\n", "collections.a.sources", "unknown source"),
     ("[store]\nvectors = 'int8'\n", "store.vectors", "is unknown"),
     ("[sources]\ndocs = 'a'\n", "sources.docs", "must be a table"),

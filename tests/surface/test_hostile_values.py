@@ -137,6 +137,9 @@ BAD_TOML = [
     ('[model]\nspec = ""\n', "model.spec"),
     ('[collections.a]\ntenant = ""\n', "collections.a.tenant"),
     ('[sources.docs]\nroot = "docs"\ninclude = ["/etc/*"]\n', "sources.docs.include"),
+    ('[sources.docs]\nroot = "~nobody-of-this-name/x"\n', "sources.docs.root"),
+    ('[sources.docs]\nroot = "docs"\ninclude = []\n', "sources.docs.include"),
+    ('[sources.docs]\nroot = "docs"\n[collections.a]\nsources = []\n', "collections.a.sources"),
     ('[sources.docs]\nroot = "docs"\ninclude = ["["]\n', "sources.docs.include"),
     ('[sources.docs]\nroot = "docs"\nexclude = [""]\n', "sources.docs.exclude"),
     (f"[sources.docs]\nroot = 'docs'\nmax_bytes = {'9' * 5000}\n", "variorum.toml"),
@@ -296,3 +299,10 @@ def test_a_folder_is_no_file_to_cut(place: Workplace) -> None:
 def test_a_price_that_is_small_is_not_shown_as_nothing(place: Workplace) -> None:
     assert "under 0.0001 USD" in place.done("plan", "--usd-per-mtok", "0.01").out
     assert "money      0.0000 USD" in place.done("plan", "--usd-per-mtok", "0").out
+
+
+def test_what_is_no_regular_file_is_not_cut(place: Workplace) -> None:
+    os.mkfifo(place.folder / "pipe")
+    for name in ("pipe", "/dev/zero"):
+        result = place.run("chunk", name, "--json")
+        assert (result.code, result.json["kind"]) == (2, "not-a-file")

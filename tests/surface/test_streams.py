@@ -120,7 +120,7 @@ class Pressing(HashingEmbedder):
         os.kill(os.getpid(), signal.SIGINT)
         return super().embed(inputs, role)
 
-door.embedder_from_spec = lambda _: Pressing(32)
+door.embedder_from_spec = lambda *_: Pressing(32)
 main(sys.argv[1:])
 """
 

@@ -17,17 +17,22 @@ ALL = Span(0, 1 << 62)
 
 
 def kept_back(
-    sections: Iterable[Section], outline: Outline, readers: frozenset[str] | None, at_us: int | None
+    sections: Iterable[Section],
+    outline: Outline | None,
+    readers: frozenset[str] | None,
+    at_us: int | None,
 ) -> list[Span]:
     """What may not be shown of a revision, to these readers (None: the owner) at that instant.
 
     Where the revision lacks a section that `missing_denies`, all of it is kept back: a renamed
-    heading does not open what it named.
+    heading does not open what it named. So it is where nobody knows yet what sections there are.
     """
     spans: list[Span] = []
     for section in sections:
         if _is_open(section, readers, at_us):
             continue
+        if outline is None:
+            return [ALL]
         found = [Span(start, end) for start, end, path in outline if _stands_under(path, section)]
         if not found and section.missing_denies:
             return [ALL]
@@ -58,6 +63,8 @@ def overlaps(spans: Iterable[Span], start: int, end: int) -> bool:
     return any(span.start < end and start < span.end for span in spans)
 
 
-def read_outline(stored: Sequence[Any]) -> Outline:
-    """An outline as read back from JSON."""
+def read_outline(stored: Sequence[Any] | None) -> Outline | None:
+    """An outline as read back from JSON; None where the revision was not read for one yet."""
+    if stored is None:
+        return None
     return [(start, end, tuple(path)) for start, end, path in stored]

@@ -140,9 +140,9 @@ class _Table:
                 key, f"must be {error.expected}", error.expected, error.found
             ) from None
 
-    def globs(self, key: str) -> tuple[str, ...]:
-        """A list of glob patterns."""
-        patterns = self.strings(key)
+    def globs(self, key: str, *, none_is_all: bool = False) -> tuple[str, ...]:
+        """A list of glob patterns, as `strings` reads it."""
+        patterns = self.strings(key, none_is_all=none_is_all)
         try:
             Globs(patterns)
         except InputError as error:
@@ -150,9 +150,15 @@ class _Table:
             raise self.error(key, "holds no usable glob", error.expected, found) from None
         return patterns
 
-    def strings(self, key: str) -> tuple[str, ...]:
-        """A list of strings; empty where it is not given."""
+    def strings(self, key: str, *, none_is_all: bool = False) -> tuple[str, ...]:
+        """A list of strings; empty where it is not given.
+
+        With `none_is_all`, what is not given stands for all, and an empty list is refused.
+        """
+        is_given = key in self.values
         values = self.take(key, list, [])
+        if is_given and none_is_all and not values:
+            raise self.error(key, "is an empty list", _OR_NONE, "[]")
         if not all(isinstance(value, str) for value in values):
             raise self.error(key, "must be a list of strings", "a list of strings", repr(values))
         return tuple(values)
@@ -320,6 +326,16 @@ def _depth(table: _Table, default: int) -> int:
     return depth
 
 
+_OR_NONE = "at least one entry, or no such setting, which stands for all"
+
+
+def _at_home(table: _Table, given: str) -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as error:
+        raise table.error("root", "names the home of nobody", "a known user", given) from error
+
+
 def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     kind = table.take("kind", str, "folder")
     if kind not in ("folder", "jsonl", "git"):
@@ -333,12 +349,13 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
     source = SourceConfig(
         name=name,
         kind=kind,
-        root=(base / Path(given).expanduser()).absolute(),
+        root=(base / _at_home(table, given)).absolute(),
         recorded_root=given,
         max_bytes=max_bytes,
     )
     if kind != "jsonl":
-        source = replace(source, include=table.globs("include"), exclude=table.globs("exclude"))
+        include = table.globs("include", none_is_all=True)
+        source = replace(source, include=include, exclude=table.globs("exclude"))
     if kind == "folder":
         source = replace(source, ignore_files=table.take("ignore_files", bool, True))
     if kind == "git":
@@ -353,7 +370,7 @@ def _source(table: _Table, name: str, base: Path) -> SourceConfig:
 def _collection(
     table: _Table, name: str, defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
 ) -> CollectionConfig:
-    named = table.strings("sources") or tuple(sources)
+    named = table.strings("sources", none_is_all=True) or tuple(sources)
     for source in named:
         if source not in sources:
             expected = f"one of: {', '.join(sources) or '(no source is configured)'}"

@@ -132,6 +132,8 @@ def _cut(
 
 def _read(path: Path) -> bytes:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise _not_a_file(path, "a device, a pipe or a socket")
         return path.read_bytes()
     except FileNotFoundError as error:
         raise NotFoundError(
@@ -143,14 +145,7 @@ def _read(path: Path) -> bytes:
             remedy="check the path",
         ) from error
     except IsADirectoryError as error:
-        raise InputError(
-            f"{path} is a folder",
-            kind="not-a-file",
-            subject=str(path),
-            expected="a text file",
-            found="a folder",
-            remedy="name the files in it; `variorum plan -v` looks at a whole folder",
-        ) from error
+        raise _not_a_file(path, "a folder") from error
     except OSError as error:
         raise UnavailableError(
             f"{path} cannot be read",
@@ -160,3 +155,14 @@ def _read(path: Path) -> bytes:
             found=error.strerror or str(error),
             remedy="check its permissions",
         ) from error
+
+
+def _not_a_file(path: Path, found: str) -> InputError:
+    return InputError(
+        f"{path} is {found}",
+        kind="not-a-file",
+        subject=str(path),
+        expected="a text file",
+        found=found,
+        remedy="name text files; `variorum plan -v` looks at a whole folder",
+    )

@@ -16,6 +16,7 @@ from variorum.records.errors import VariorumError
 from variorum.records.protocols import Embedder
 from variorum.store.file import is_writable, refuse_network_file_system
 from variorum.store.store import Store
+from variorum.sync.terming import catch_up
 
 LOW_SPACE_BYTES = 500_000_000
 OLDEST_SQLITE = (3, 35, 0)
@@ -91,7 +92,7 @@ def _source(config: Config, name: str) -> Check:
 
 def _store(folder: Path) -> Check:
     """The store's file read through, and whether this user may write it."""
-    store = Store(folder)
+    store = Store(folder, catch_up)
     try:
         refuse_network_file_system(folder)
         if not store.exists:

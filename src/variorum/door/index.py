@@ -32,7 +32,7 @@ from variorum.embedding.guarded import Guarded
 from variorum.ledger.alerts import Alert
 from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport
-from variorum.records.arguments import place, price, switches, whole, words
+from variorum.records.arguments import names, place, price, switches, whole, words
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
@@ -59,6 +59,7 @@ from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import Consent, Settings, Target, no_progress
+from variorum.sync.terming import catch_up
 from variorum.sync.verifying import Finding, verify
 
 
@@ -136,7 +137,7 @@ class Index:
         self.collection = collection
         self.principal = principal or local_owner(collection.tenant)
         self.clock = clock
-        self._store = Store(config.store)
+        self._store = Store(config.store, catch_up)
         self._views = Views(self._store)
         self._given = embedder
         self._is_model_named = is_model_named or config.path is not None
@@ -233,9 +234,8 @@ class Index:
             reasons=reasons,
         )
         consent = Consent(allow_empty, allow_shrink, release)
-        target = self._target(
-            source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
-        )
+        dropped = names("drop_sources", drop_sources)
+        target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
         with (
             traced("plan", collection=target.collection) as span,
             planned(self._store, target) as plan,
@@ -282,10 +282,9 @@ class Index:
         )
         limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
         consent = Consent(allow_empty, allow_shrink, release, limit)
+        dropped = names("drop_sources", drop_sources)
         with traced("sync", collection=self.collection.name) as span:
-            target = self._target(
-                source, consent, progress, relayout=relayout, dropped=tuple(drop_sources)
-            )
+            target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
             report = sync(self._store, target, self.clock)
             span.note(
                 generation=report.generation,
@@ -435,13 +434,14 @@ class Index:
 
         Raises:
             DeniedError: the principal is not the owner.
+            InputError: the price is none.
             NotFoundError: nothing was published yet.
         """
         self.principal.require_owner("see what it costs")
-        price = usd_per_million_tokens
-        price = self.usd_per_million_tokens if price is None else price
+        given = usd_per_million_tokens
+        usd = self.usd_per_million_tokens if given is None else price("price", given)
         lines = self.config.thresholds
-        return money.cost(self._store, self._snapshot(), self.clock(), by, lines, price)
+        return money.cost(self._store, self._snapshot(), self.clock(), by, lines, usd)
 
     @telling_damage
     def alerts(self) -> list[Alert]:

@@ -2,7 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeAlias, TypeVar
@@ -194,6 +196,76 @@ def embed_in_order(
             yield from _next_answer(running)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def embed_and_keep(
+    embedder: Embedder,
+    inputs: Iterable[tuple[K, str]],
+    keep: Callable[[Sequence[Outcome[K]]], None],
+    *,
+    limits: BatchLimits | None = None,
+    count: CallCount | None = None,
+    tokens: Callable[[K], int] | None = None,
+) -> None:
+    """Embed every (key, input) as a passage; `keep` is given the outcomes of a batch at once.
+
+    As `embed_in_order`, but batches are kept in the order in which they are answered, and `keep`
+    runs in the caller's thread. A batch is handed to the embedder only where fewer than
+    `limits.max_in_flight` are unkept: so many are lost with the process, and no more. Whatever
+    ends the job, Ctrl-C too, the batches begun are waited for and kept, since they are paid for.
+
+    Raises:
+        UnavailableError: as `embed_in_order`.
+        BugError: as `embed_in_order`.
+    """
+    limits = limits or limits_of(embedder)
+    job = _Job(embedder, "passage", count or CallCount(), Lock())
+    sized = (Sized(key, text, tokens(key) if tokens else 0) for key, text in inputs)
+    pool = ThreadPoolExecutor(limits.max_in_flight, thread_name_prefix="variorum-embed")
+    running: set[Future[_Answer[K]]] = set()
+    try:
+        for batch in batches(sized, limits, 4 * embedder.identity.dimensions):
+            while len(running) >= limits.max_in_flight:
+                _keep_answered(running, keep)
+            running.add(pool.submit(copy_context().run, job.answer, batch))
+        while running:
+            _keep_answered(running, keep)
+    except BaseException:
+        _keep_begun(running, keep)
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _keep_answered(
+    running: set[Future[_Answer[K]]], keep: Callable[[Sequence[Outcome[K]]], None]
+) -> None:
+    """Wait until a batch is answered, and keep all that are; then raise what ended one of them."""
+    done = wait(running, return_when=FIRST_COMPLETED).done
+    answers = [future.result() for future in done]
+    outcomes = [outcome for answer in answers for outcome in answer.outcomes]
+    try:
+        if outcomes:
+            keep(outcomes)
+    except Exception:
+        running -= done
+        raise
+    # Not before: Ctrl-C in the middle of keeping leaves them to be kept with the batches begun.
+    running -= done
+    for answer in answers:
+        if answer.error is not None:
+            raise answer.error
+
+
+def _keep_begun(
+    running: set[Future[_Answer[K]]], keep: Callable[[Sequence[Outcome[K]]], None]
+) -> None:
+    """Keep what the batches begun come to. The error that ends the job is the one to tell."""
+    answers = [future.result() for future in running if not future.cancel()]
+    outcomes = [outcome for answer in answers for outcome in answer.outcomes]
+    if outcomes:
+        with suppress(Exception):
+            keep(outcomes)
 
 
 def _next_answer(running: deque[Future[_Answer[K]]]) -> Iterator[Outcome[K]]:

@@ -1,7 +1,10 @@
-"""A model's tokens for a study: each text tokenized once, the time that it took, and a limit."""
+"""A model's tokens for a study: each text tokenized once, the time that it took, and a limit.
+
+Times are the process's own (CPU), so that a busy machine does not show in them.
+"""
 
 from collections.abc import Callable, Sequence
-from time import perf_counter
+from time import process_time
 
 from variorum.records.protocols import Role, Sizer, Tokenizer
 
@@ -14,7 +17,7 @@ class OnceTokenizer:
     `spent_s` is the time inside the other tokenizer, `characters` what went through it.
     """
 
-    def __init__(self, inner: Tokenizer, clock: Clock = perf_counter) -> None:
+    def __init__(self, inner: Tokenizer, clock: Clock = process_time) -> None:
         self._inner = inner
         self._clock = clock
         self._starts: dict[str, list[int]] = {}
@@ -69,7 +72,7 @@ class StudySizer:
     """
 
     def __init__(
-        self, inner: Sizer, cap_tokens: int | None = None, clock: Clock = perf_counter
+        self, inner: Sizer, cap_tokens: int | None = None, clock: Clock = process_time
     ) -> None:
         self._inner = inner
         self._clock = clock

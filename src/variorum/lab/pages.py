@@ -30,6 +30,7 @@ code{font-size:.92em;overflow-wrap:anywhere}
 @media(max-width:34rem){body{padding:.7rem}.sides{font-size:.74rem;gap:.3rem}}
 @media print{body{max-width:none;font-size:10pt}.wide{overflow:visible}table{font-size:7.5pt}
  th,td{white-space:normal}figure,.chunk{break-inside:avoid}details{display:block}
+ details::details-content{content-visibility:visible;block-size:auto}
  figure svg{max-height:11cm}h2{break-after:avoid}}
 """
 

@@ -90,12 +90,24 @@ _BINS = (0.0, 0.1, 0.5, 2.0, 5.0, 20.0, 50.0, 100.0)
 """Percent at which the means of a scatter's lines begin and end."""
 
 
+MOST_POINTS = 120
+"""Faint points that a scatter draws of a series: each takes 150 bytes of the page."""
+
+
+def thinned(points: Points) -> Points:
+    """At most `MOST_POINTS` of them, evenly spread along x."""
+    ordered = sorted(points)
+    count = min(MOST_POINTS, len(ordered))
+    return [ordered[number * len(ordered) // count] for number in range(count)]
+
+
 def scatter(series: Mapping[str, Points], x: str, y: str) -> str:
     """Faint points of several series over percents in powers of ten; a line through bins' means."""
     with _figure(4.6) as (figure, axes, found):
         for number, (name, points) in enumerate(series.items()):
             colour, marker = COLOURS[number % len(COLOURS)], _MARKERS[number % len(_MARKERS)]
-            places, values = zip(*points, strict=True) if points else ((), ())
+            shown = thinned(points)
+            places, values = zip(*shown, strict=True) if shown else ((), ())
             axes.plot(places, values, ".", color=colour, markersize=3, alpha=0.25)
             middles = binned(points)
             axes.plot(

@@ -60,9 +60,7 @@ def measure_all(
     for done, (found, spent) in enumerate(_run(jobs, specs, settings, workers), 1):
         known[found.key] = found
         write_json(folder / RESULTS / f"{found.key}.json", found.as_fields())
-        results.spent.tokenizing_s += spent.tokenizing_s
-        results.spent.diffing_s += spent.diffing_s
-        results.spent.chunking_s += spent.chunking_s
+        results.spent.add(spent)
         progress("documents", results.reused + done, len(keys))
     results.measured = [known[key] for key in keys]
     return results

@@ -99,16 +99,8 @@ def write_study(folder: Path, study: Study, settings: Settings) -> None:
         write_table(folder, table, study.run)
     write_audit(folder, (audit_row(one, study.specs) for one in study.documents))
     write_json(folder / WORST, worst(study.documents, study.specs, settings))
-    spent = study.results.spent
-    write_json(
-        folder / "timing.json",
-        {
-            "tokenizing_s": spent.tokenizing_s,
-            "diffing_s": spent.diffing_s,
-            "chunking_and_counting_s": spent.chunking_s,
-            "documents_measured_before": study.results.reused,
-        },
-    )
+    timing = {"cpu": study.results.spent.as_fields(), "measured_before": study.results.reused}
+    write_json(folder / "timing.json", timing)
 
 
 def audit_row(document: Document, specs: Sequence[str]) -> Mapping[str, Any]:

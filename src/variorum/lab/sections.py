@@ -171,7 +171,10 @@ def edit_size_section(folder: Folder) -> Iterator[str]:
         yield pages.heading(2, "Recomputation against the size of the edit")
     for name, series in grouped.items():
         svg = plots.scatter(series, "atoms edited, % (a proxy)", "recomputed, %")
-        caption = f"{name}: a faint point a revision; lines through the means of edits alike."
+        caption = (
+            f"{name}: a faint point a revision, {plots.MOST_POINTS} a chunker where there are more;"
+            " lines through the means of all edits alike."
+        )
         yield pages.figure(svg, caption)
 
 

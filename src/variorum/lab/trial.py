@@ -6,10 +6,12 @@ chunker that fails on a document has no numbers there, and the reason stays in t
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import pairwise
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -140,11 +142,37 @@ def measured(fields: Mapping[str, Any]) -> Measured:
 
 @dataclass(slots=True)
 class Spent:
-    """Seconds of one document's measuring, by what they went to."""
+    """CPU seconds of measuring, by stage and, of cutting, by chunker; no second counts twice.
 
-    tokenizing_s: float = 0.0
-    diffing_s: float = 0.0
-    chunking_s: float = 0.0
+    Tokenizing is a stage of its own, wherever it is asked for: of the texts, and of the inputs.
+    """
+
+    stages_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    cutting_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def add(self, other: "Spent") -> None:
+        """Take another's seconds in."""
+        for stage, spent in other.stages_s.items():
+            self.stages_s[stage] += spent
+        for spec, spent in other.cutting_s.items():
+            self.cutting_s[spec] += spent
+
+    def as_fields(self) -> dict[str, object]:
+        """The seconds as JSON fields, to the millisecond."""
+        stages = {f"{name}_s": round(self.stages_s.get(name, 0.0), 3) for name in STAGES}
+        cutting = {spec: round(spent, 3) for spec, spent in self.cutting_s.items()}
+        return {**stages, "cutting_by_chunker_s": cutting}
+
+
+STAGES = (
+    "tokenizing_texts",
+    "tokenizing_inputs",
+    "parsing",
+    "diffing",
+    "cutting",
+    "controls",
+    "measuring",
+)
 
 
 class Trial:
@@ -154,45 +182,67 @@ class Trial:
         self,
         sizer: StudySizer,
         settings: Settings,
-        clock: Callable[[], float] = perf_counter,
+        clock: Callable[[], float] = process_time,
     ) -> None:
         self._sizer = sizer
         self._settings = settings
         self._clock = clock
+        self._spent = Spent()
 
     def measure(
         self, history: History, specs: Sequence[str], known: Measured | None = None
     ) -> tuple[Measured, Spent]:
         """The results of a document under the specs; those of `known` are not counted again."""
-        begun = self._clock()
-        spent_before = self._sizer.tokenizer.spent_s
+        self._spent = Spent()
+        try:
+            return self._measured(history, specs, known), self._spent
+        finally:
+            self._sizer.forget()
+
+    def _measured(self, history: History, specs: Sequence[str], known: Measured | None) -> Measured:
         versions = self._versions(history)
         key = self._settings.key(history, self._sizer.tokenizer.fingerprint)
-        text_tokens = tuple(version.tokens.total for version in versions)
+        text_tokens = self._text_tokens(versions)
         if excluded := self._excluded(text_tokens):
-            return Measured(key, (), text_tokens, {}, excluded), Spent()
-        diffed = self._clock()
+            return Measured(key, (), text_tokens, {}, excluded)
         edits, places = self._edits(history, versions)
-        spent = Spent(diffing_s=self._clock() - diffed)
         tried = dict(known.tried) if known else {}
         for spec in specs:
             if spec not in tried:
                 tried[spec] = self._tried(subject(spec).fresh(), versions, places)
-        spent.tokenizing_s = self._sizer.tokenizer.spent_s - spent_before
-        spent.chunking_s = self._clock() - begun - spent.tokenizing_s - spent.diffing_s
-        self._sizer.forget()
-        return Measured(key, edits, text_tokens, tried), spent
+        return Measured(key, edits, text_tokens, tried)
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        """Count what is done inside to a stage, but what the tokenizer takes of it to its own."""
+        begun, before = self._clock(), self._sizer.tokenizer.spent_s
+        try:
+            yield
+        finally:
+            tokenizing = self._sizer.tokenizer.spent_s - before
+            self._spent.stages_s["tokenizing_inputs"] += tokenizing
+            self._spent.stages_s[name] += self._clock() - begun - tokenizing
+
+    def _text_tokens(self, versions: Sequence[Version]) -> tuple[int, ...]:
+        begun = self._clock()
+        found = tuple(version.tokens.total for version in versions)
+        self._spent.stages_s["tokenizing_texts"] += self._clock() - begun
+        return found
 
     def _versions(self, history: History) -> list[Version]:
         rule = self._settings.text_rule
-        return [
-            Version(
-                under_rule(one.text, one.content_type, rule),
-                one.content_type,
-                self._sizer.tokenizer,
-            )
-            for one in history.revisions
-        ]
+        with self._stage("parsing"):
+            versions = [
+                Version(
+                    under_rule(one.text, one.content_type, rule),
+                    one.content_type,
+                    self._sizer.tokenizer,
+                )
+                for one in history.revisions
+            ]
+            for version in versions:
+                _ = version.structure
+        return versions
 
     def _excluded(self, text_tokens: Sequence[int]) -> str:
         least, most = self._settings.least_tokens, self._settings.most_tokens
@@ -208,26 +258,36 @@ class Trial:
     ) -> tuple[tuple[EditCounts, ...], list[NDArray[np.int64]]]:
         strip = history.shape == "chains"
         counts, places = [], []
-        for old, new in pairwise(versions):
-            found = edit(old.text, new.text, strip=strip)
-            places.append(edited_tokens(new, found))
-            sides = (found.removed, found.added, found.old_atoms, found.new_atoms)
-            counts.append(EditCounts(*sides, len(places[-1])))
+        with self._stage("diffing"):
+            for old, new in pairwise(versions):
+                found = edit(old.text, new.text, strip=strip)
+                places.append(edited_tokens(new, found))
+                sides = (found.removed, found.added, found.old_atoms, found.new_atoms)
+                counts.append(EditCounts(*sides, len(places[-1])))
         return tuple(counts), places
 
     def _tried(
         self, one: Subject, versions: Sequence[Version], edits: Sequence[NDArray[np.int64]]
     ) -> Tried:
         try:
-            cuts: list[Cut] = []
-            for version in versions:
-                cuts.append(one.cut(version, self._sizer, cuts[-1] if cuts else None))
-            control = self._control(one, cuts)
-            sizes = tuple(self._sizes(cut) for cut in cuts)
-            found = tuple(steps(cuts, edits, self._sizer))
+            cuts = self._cuts(one, versions)
+            with self._stage("controls"):
+                control = self._control(one, cuts)
+            with self._stage("measuring"):
+                sizes = tuple(self._sizes(cut) for cut in cuts)
+                found = tuple(steps(cuts, edits, self._sizer))
         except Exception as error:  # a peer may raise anything; its failure is a result
             return Tried(one.spec, failure=f"{type(error).__name__}: {error}"[:_REASON])
         return Tried(one.spec, found, sizes, control)
+
+    def _cuts(self, one: Subject, versions: Sequence[Version]) -> list[Cut]:
+        before = self._spent.stages_s["cutting"]
+        cuts: list[Cut] = []
+        with self._stage("cutting"):
+            for version in versions:
+                cuts.append(one.cut(version, self._sizer, cuts[-1] if cuts else None))
+        self._spent.cutting_s[one.spec] += self._spent.stages_s["cutting"] - before
+        return cuts
 
     def _control(self, one: Subject, cuts: Sequence[Cut]) -> int:
         """Tokens that the first version embeds again when nothing changed, and the last one."""

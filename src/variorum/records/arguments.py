@@ -1,7 +1,7 @@
 """Checks of what a caller gives: each returns the value itself, or raises an error about it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from os import PathLike, fspath
 
@@ -117,6 +117,17 @@ def switches(**values: object) -> None:
     for name, value in values.items():
         if not isinstance(value, bool):
             raise bad_parameter(name, "True or False", value)
+
+
+def names(name: str, value: object) -> tuple[str, ...]:
+    """A list of strings, none of them empty; one string is no list.
+
+    Raises:
+        InputError: it is not.
+    """
+    if isinstance(value, str) or not isinstance(value, Collection):
+        raise bad_parameter(name, "a list of strings", value)
+    return tuple(words(name, one) for one in value)
 
 
 def metadata(name: str, value: object) -> dict[str, str | int | float | bool]:

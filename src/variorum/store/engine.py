@@ -36,7 +36,7 @@ from variorum.store.file import (
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
 
-KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005")
+KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0006", "0007")
 FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 
@@ -266,8 +266,8 @@ def _is_newer(found: str) -> bool:
     return len(found) == len(FORMAT) and found.isdecimal() and found > FORMAT
 
 
-def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> None:
-    """Create or upgrade the store's tables to `FORMAT`.
+def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> bool:
+    """Create or upgrade the store's tables to `FORMAT`; whether there was an older store.
 
     Raises:
         UnsupportedError: the store was written by a newer version.
@@ -276,7 +276,7 @@ def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> 
     """
     found = current_format(engine, path)
     if found == FORMAT:
-        return
+        return False
     require_known_format(found, path)
     if read_only:
         raise not_writable(path, f"a store of format {found} that must be brought to {FORMAT}")
@@ -289,6 +289,7 @@ def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> 
     with _migrating, engine.connect() as connection, write_transaction(connection):
         configuration.attributes["connection"] = connection
         command.upgrade(configuration, "head")
+    return found is not None
 
 
 def require_known_format(found: str | None, path: Path) -> None:

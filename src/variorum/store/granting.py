@@ -9,7 +9,7 @@ from datetime import UTC, tzinfo
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select
 
 from variorum.access.grants import grant_for
 from variorum.access.narrowing import narrowing_of
@@ -18,7 +18,7 @@ from variorum.records.names import DocumentName
 from variorum.store.engine import write_transaction
 from variorum.store.policies import Applied, apply_policy, newest_policy, set_ids, write_grants
 from variorum.store.schema import access_grant, document, manifest
-from variorum.store.seals import resealed
+from variorum.store.seals import reseal_row
 from variorum.store.staged import staged_document
 
 parsed_policy = lru_cache(maxsize=64)(parse_policy)
@@ -69,26 +69,25 @@ def narrow_opened_rows(connection: Connection, collection_id: int, number: int) 
     if not opened:
         return
     zone = zone_of(connection, collection_id)
-    narrowed = [(row[0], row[1], row[2].get("access", {})) for row in opened]
-    _write(connection, narrowed, zone)
+    for row, of, said, _ in opened:
+        narrow(connection, row, of, said.get("access", {}), zone)
 
 
-def _write(
-    connection: Connection, rows: list[tuple[int, int, Mapping[str, Any]]], zone: tzinfo
+def narrow(
+    connection: Connection,
+    row: int,
+    document_id: int | None,
+    claims: Mapping[str, Any],
+    zone: tzinfo,
 ) -> None:
-    read = [(row, of, narrowing_of(claims, zone)) for row, of, claims in rows]
-    sets = set_ids(connection, (one.readers for _, _, one in read if one.readers is not None))
-    for row, of, one in read:
-        set_id = None if one.readers is None else sets[one.readers]
-        start, end = one.interval.start_us, one.interval.end_us
-        _set(connection, manifest, row, effective_from=start, effective_until=end)
-        _set(connection, manifest, row, reader_set_id=set_id)
-        _set(connection, document, of, reader_set_id=set_id)
-
-
-def _set(connection: Connection, table: Table, identifier: int, **values: int | None) -> None:
-    update_row = update(table).where(table.c.id == bindparam("wanted"))
-    connection.execute(update_row.values(resealed(table, **values)), {"wanted": identifier})
+    """Narrow a manifest row, and the document where one is given, to what checked claims say."""
+    said = narrowing_of(claims, zone)
+    readers = said.readers
+    set_id = None if readers is None else set_ids(connection, [readers])[readers]
+    dates = {"effective_from": said.interval.start_us, "effective_until": said.interval.end_us}
+    reseal_row(connection, manifest, row, reader_set_id=set_id, **dates)
+    if document_id is not None:
+        reseal_row(connection, document, document_id, reader_set_id=set_id)
 
 
 def apply_to_all(
@@ -110,7 +109,7 @@ def _read_dates_anew(connection: Connection, collection_id: int, zone: tzinfo) -
     for identifier, metadata in connection.execute(query).all():
         interval = narrowing_of(metadata["access"], zone).interval
         dates = {"effective_from": interval.start_us, "effective_until": interval.end_us}
-        _set(connection, manifest, identifier, **dates)
+        reseal_row(connection, manifest, identifier, **dates)
 
 
 def unnamed_documents(connection: Connection, collection_id: int | None) -> list[DocumentName]:

@@ -8,13 +8,16 @@ wrong, and no process id, so none can be used twice.
 import fcntl
 import os
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from sqlalchemy import Connection, LargeBinary, bindparam, delete, func, literal, select
 
 from variorum.store.engine import write_transaction
+from variorum.store.file import FILE_NAME, gone
 from variorum.store.schema import input_, lease, vector
 from variorum.store.seals import insert_rows
 from variorum.store.staged import staged_input
@@ -25,21 +28,30 @@ _WITH_VECTOR = (
     .join(vector, vector.c.input_id == input_.c.id)
     .where(input_.c.key.in_(_KEYS))
 )
+_WITHOUT_VECTOR = (
+    ~select(literal(1))
+    .select_from(input_.join(vector, vector.c.input_id == input_.c.id))
+    .where(input_.c.key == lease.c.key)
+    .exists()
+)
 _LEASED = select(lease.c.key, lease.c.holder).where(lease.c.key.in_(_KEYS))
 _FREE = delete(lease).where(lease.c.key.in_(_KEYS))
 # Walks the leases, of which there are few, and looks each up in the plan.
 _IN_WORK = (
     select(lease.c.holder, func.count())
     .join(staged_input, staged_input.c.key == lease.c.key)
-    .where(
-        staged_input.c.text.is_not(None),
-        ~select(literal(1))
-        .select_from(input_.join(vector, vector.c.input_id == input_.c.id))
-        .where(input_.c.key == lease.c.key)
-        .exists(),
-    )
+    .where(staged_input.c.text.is_not(None), staged_input.c.sent == 0, _WITHOUT_VECTOR)
     .group_by(lease.c.holder)
 )
+_AMONG = (
+    select(lease.c.holder, func.count())
+    .where(lease.c.key.in_(_KEYS), _WITHOUT_VECTOR)
+    .group_by(lease.c.holder)
+)
+_KEYS_AT_ONCE = 500
+
+_callers: ContextVar[frozenset[str]] = ContextVar("_callers", default=frozenset())
+"""The holders whose work this call is a part of: to wait for one of them would be for ever."""
 
 
 class Leases:
@@ -49,7 +61,7 @@ class Leases:
         self._connection = connection
         self._folder = folder
         self._holder = holder
-        self._seized: set[str] = set()
+        self._seized: set[str] = set(_callers.get())
 
     def claim(self, keys: Sequence[bytes]) -> tuple[set[bytes], set[bytes]]:
         """(claimed, elsewhere): what this run is to embed, what another is at. The rest is done.
@@ -60,7 +72,7 @@ class Leases:
         with write_transaction(self._connection):
             done = set(self._connection.execute(_WITH_VECTOR, wanted).scalars())
             leased = {row.key: row.holder for row in self._connection.execute(_LEASED, wanted)}
-            alive = {holder for holder in set(leased.values()) if self._is_alive(holder)}
+            alive = {holder for holder in set(leased.values()) if self._is_waited_for(holder)}
             elsewhere = {key for key, holder in leased.items() if holder in alive} - done
             claimed = set(keys) - done - elsewhere
             if claimed:
@@ -73,7 +85,17 @@ class Leases:
         """How many inputs of the plan each other living writer still has in work."""
         with self._connection.begin():
             found = [(row[0], row[1]) for row in self._connection.execute(_IN_WORK)]
-        return {holder: count for holder, count in found if self._is_alive(holder)}
+        return {holder: count for holder, count in found if self._is_waited_for(holder)}
+
+    def elsewhere_among(self, keys: Sequence[bytes]) -> dict[str, int]:
+        """The same of the given inputs."""
+        found: Counter[str] = Counter()
+        with self._connection.begin():
+            for start in range(0, len(keys), _KEYS_AT_ONCE):
+                some = {"keys": list(keys[start : start + _KEYS_AT_ONCE])}
+                for holder, count in self._connection.execute(_AMONG, some):
+                    found[holder] += count
+        return {holder: count for holder, count in found.items() if self._is_waited_for(holder)}
 
     def seize(self, holders: Iterable[str]) -> None:
         """From now on take these for dead: they are not coming forward."""
@@ -86,8 +108,11 @@ class Leases:
             ended = [holder for holder in found if not self._is_alive(holder)]
             self._connection.execute(delete(lease).where(lease.c.holder.in_(ended)))
 
+    def _is_waited_for(self, holder: str) -> bool:
+        return holder not in self._seized and self._is_alive(holder)
+
     def _is_alive(self, holder: str) -> bool:
-        if holder == self._holder or holder in self._seized:
+        if holder == self._holder:
             return False
         try:
             descriptor = os.open(_lock_file(self._folder, holder), os.O_RDWR | os.O_CLOEXEC)
@@ -106,13 +131,24 @@ class Leases:
 
 @contextmanager
 def leases(connection: Connection, folder: Path) -> Iterator[Leases]:
-    """A living holder of leases; they end with the block, or with the process."""
+    """A living holder of leases; they end with the block, or with the process.
+
+    Raises:
+        UnavailableError: the store's folder was taken away.
+    """
     holder = secrets.token_hex(8)
+    # Threads that the embedder is called in inherit this, so that a run within one of its calls
+    # knows whom it must not wait for.
+    callers = _callers.get()
     file = _lock_file(folder, holder)
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError as error:
+        raise gone(folder / FILE_NAME) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         mine = Leases(connection, folder, holder)
+        _callers.set(callers | {holder})
         try:
             yield mine
         except Exception:
@@ -121,6 +157,7 @@ def leases(connection: Connection, folder: Path) -> Iterator[Leases]:
             raise
         mine.release()
     finally:
+        _callers.set(callers)
         file.unlink(missing_ok=True)
         os.close(descriptor)
 

@@ -46,7 +46,7 @@ def is_ready(connection: Connection, analyzer: str) -> bool:
     with within(connection):
         known = _lexicon(connection)
         if known is None:
-            return not connection.execute(select(chunk.c.layout_id).limit(1)).first()
+            return not connection.execute(select(layout.c.id).limit(1)).first()
         return known == (analyzer, True)
 
 

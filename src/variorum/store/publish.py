@@ -146,10 +146,11 @@ def advance_head(connection: Connection, publication: Publication) -> int:
 
 
 def record_sources(connection: Connection, publication: Publication) -> None:
-    """Remember the root of every source that was listed, and release it."""
+    """Remember the root of every source that was listed, and that nothing holds or drops it."""
     for name, root in publication.sources.items():
         row = {"collection_id": publication.collection_id, "name": name}
-        row |= {"root": root, "held_by_restore": False}
+        now: dict[str, object] = {"root": root, "held_by_restore": False, "dropped": False}
+        row |= now
         if insert_rows(connection, schema.source, [row]):
             continue
         connection.execute(
@@ -158,7 +159,7 @@ def record_sources(connection: Connection, publication: Publication) -> None:
                 schema.source.c.collection_id == publication.collection_id,
                 schema.source.c.name == name,
             )
-            .values(resealed(schema.source, root=root, held_by_restore=False))
+            .values(resealed(schema.source, **now))
         )
 
 

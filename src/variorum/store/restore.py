@@ -84,4 +84,26 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             .where(schema.source.c.collection_id == publication.collection_id)
             .values(resealed(schema.source, held_by_restore=True))
         )
+        _take_back_sources(connection, publication.collection_id)
     return number
+
+
+def _take_back_sources(connection: Connection, collection_id: int) -> None:
+    """Sources that were dropped and have documents again are known again."""
+    with_documents = (
+        select(schema.document.c.source)
+        .join(schema.manifest, schema.manifest.c.document_id == schema.document.c.id)
+        .where(
+            schema.manifest.c.collection_id == collection_id,
+            schema.manifest.c.to_generation.is_(None),
+        )
+    )
+    connection.execute(
+        update(schema.source)
+        .where(
+            schema.source.c.collection_id == collection_id,
+            schema.source.c.dropped,
+            schema.source.c.name.in_(with_documents),
+        )
+        .values(resealed(schema.source, dropped=False))
+    )

@@ -89,6 +89,7 @@ source = Table(
     Column("name", String, primary_key=True),
     Column("root", String, nullable=False),
     Column("held_by_restore", Boolean, nullable=False, default=False),
+    Column("dropped", Boolean, nullable=False, default=False),
     _seal(),
 )
 
@@ -129,8 +130,9 @@ layout = Table(
     Column("parser", String, nullable=False),
     # How many layouts the same revision had under the same settings before: the highest is used.
     Column("ordinal", Integer, nullable=False),
-    # (start, end, heading path) of each run of blocks under one path: where sections lie.
-    Column("outline", JSON, nullable=False),
+    # (start, end, heading path) of each run of blocks under one path: where sections lie. NULL in
+    # what an older version laid out, until it is read again: see `unread`.
+    Column("outline", JSON),
     _seal(),
     UniqueConstraint("revision_id", "recipe_id", "content_type", "parser", "ordinal"),
 )

@@ -28,6 +28,7 @@ from sqlalchemy import (
     literal_column,
     null,
     select,
+    update,
 )
 from sqlalchemy.types import JSON, Boolean, String
 
@@ -138,6 +139,12 @@ def resealed(table: Table, **changed: object) -> dict[str, Any]:
         for name, value in changed.items()
     }
     return {**new, SEAL: sealed(table, {**dict(table.c), **new})}
+
+
+def reseal_row(connection: Connection, table: Table, identifier: int, **changed: object) -> None:
+    """Set columns of the row with an id, and the seal that fits them."""
+    mine = update(table).where(table.c.id == bindparam("wanted"))
+    connection.execute(mine.values(resealed(table, **changed)), {"wanted": identifier})
 
 
 def unsound_rows(connection: Connection, table: Table) -> Iterator[str]:

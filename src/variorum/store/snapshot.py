@@ -188,7 +188,7 @@ class Snapshot:
             found: int | None = connection.execute(query).scalar_one()
             return found
 
-    def outlines(self, document_ids: Iterable[int]) -> dict[int, Outline]:
+    def outlines(self, document_ids: Iterable[int]) -> dict[int, Outline | None]:
         """The outline of what the generation holds of each document, by manifest row."""
         query = (
             select(manifest.c.id, layout.c.outline)
@@ -204,7 +204,7 @@ class Snapshot:
                 for row in connection.execute(query, {"wanted": identifier})
             }
 
-    def outline(self, layout_id: int) -> Outline:
+    def outline(self, layout_id: int) -> Outline | None:
         """The outline of one layout."""
         query = select(layout.c.outline).where(layout.c.id == layout_id)
         with self._connect() as connection, connection.begin():

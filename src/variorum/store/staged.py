@@ -51,6 +51,7 @@ staged_input = Table(
     Column("text", String),
     Column("document_id", Integer, nullable=False),
     Column("ordinal", Integer, nullable=False),
+    Column("sent", Integer, nullable=False, server_default="0"),
     Index("staged_input_order", "document_id", "ordinal"),
     prefixes=["TEMPORARY"],
 )

@@ -46,6 +46,7 @@ _STORED_LAYOUT = (
     .order_by(layout.c.ordinal.desc())
     .limit(1)
 )
+_NOTE_SENT = update(staged_input).where(staged_input.c.key == bindparam("sent_key")).values(sent=1)
 _LAID_OUT_BY = select(staged_document.c.id, staged_document.c.layout_ordinal).where(
     staged_document.c.sha256 == bindparam("sha256"),
     staged_document.c.content_type == bindparam("content_type"),
@@ -300,8 +301,26 @@ class Staging:
         with self._step():
             self.connection.execute(forget)
 
+    def note_sent(self, keys: Sequence[bytes]) -> None:
+        """Note that the model has answered these inputs: this run asks for them no more."""
+        with self._step():
+            self.connection.execute(_NOTE_SENT, [{"sent_key": key} for key in keys])
+
+    def forget_unsent(self) -> int:
+        """Drop the texts of the inputs that another writer has embedded meanwhile; how many.
+
+        From then on they count as reused: this run did not pay for them.
+        """
+        unsent = (staged_input.c.text.is_not(None), staged_input.c.sent == 0)
+        with self._step():
+            done = self.connection.execute(update(staged_input).where(*unsent).values(text=None))
+        return int(done.rowcount)
+
     def inputs_to_embed(self, page_size: int = 512) -> Iterator[StagedInput]:
-        """Inputs without a vector, in document order, read a page at a time."""
+        """Inputs that had no vector, and that this run did not send yet, in document order.
+
+        Read a page at a time.
+        """
         position = (0, -1)
         while page := self._page_to_embed(position, page_size):
             for document_id, ordinal, key, tokens, text in page:
@@ -315,7 +334,7 @@ class Staging:
         after = (place[0] > position[0]) | ((place[0] == position[0]) & (place[1] > position[1]))
         query = (
             select(*place, staged_input.c.key, staged_input.c.tokens, staged_input.c.text)
-            .where(staged_input.c.text.is_not(None), after)
+            .where(staged_input.c.text.is_not(None), staged_input.c.sent == 0, after)
             .order_by(*place)
             .limit(page_size)
         )

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
 from variorum.records.names import DocumentName
 from variorum.records.reports import Held
 from variorum.store import schema
 from variorum.store.engine import write_transaction
-from variorum.store.seals import insert_rows, require_sound, unsound
+from variorum.store.seals import insert_rows, require_sound, resealed, unsound
 
 _held = schema.held
 _COLUMNS = ("source", "path", "kind", "position", "message")
@@ -52,13 +52,19 @@ def record_held(
 
 
 def forget_sources(connection: Connection, collection_id: int, names: Sequence[str]) -> None:
-    """Within a transaction: sources that were dropped are listed no more."""
+    """Within a transaction: sources that were dropped are listed no more.
+
+    Their rows stay: documents of earlier generations are of them.
+    """
     source = schema.source
-    for table in (source, _held):
-        name = source.c.name if table is source else _held.c.source
-        connection.execute(
-            delete(table).where(table.c.collection_id == collection_id, name.in_(names))
-        )
+    connection.execute(
+        update(source)
+        .where(source.c.collection_id == collection_id, source.c.name.in_(names))
+        .values(resealed(source, dropped=True))
+    )
+    connection.execute(
+        delete(_held).where(_held.c.collection_id == collection_id, _held.c.source.in_(names))
+    )
 
 
 def settle(

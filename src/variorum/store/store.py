@@ -1,7 +1,7 @@
 """The store's door: one folder, one file of truth, many readers and writers."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,12 +44,16 @@ from variorum.store.vectors import VectorCache
 class Store:
     """A store that may or may not exist yet. Readers share it between threads.
 
-    Nothing is created before the first write: until then it reads as empty.
+    Nothing is created before the first write: until then it reads as empty. `catch_up` is called
+    where a store of an older format was brought up to date.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, catch_up: Callable[[Connection], None] = lambda connection: None
+    ) -> None:
         self.folder = folder
         self.path = folder / FILE_NAME
+        self._catch_up = catch_up
         self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._exists = False
@@ -101,7 +105,9 @@ class Store:
             engine = open_engine(self.path, read_only=self._read_only, still=is_still)
             if current_format(engine, self.path) is None:
                 raise damaged(self.path, "a database without a table of ours")
-            bring_up_to_date(engine, self.path, read_only=self._read_only)
+            if bring_up_to_date(engine, self.path, read_only=self._read_only):
+                with engine.connect() as connection:
+                    self._catch_up(connection)
             return engine
 
     @contextmanager
@@ -216,7 +222,7 @@ class Store:
         """Root, and whether a restore holds it, of every source that a collection ever listed."""
         query = select(
             schema.source.c.name, schema.source.c.root, schema.source.c.held_by_restore
-        ).where(schema.source.c.collection_id == collection_id)
+        ).where(schema.source.c.collection_id == collection_id, ~schema.source.c.dropped)
         query = query.add_columns(*unsound(schema.source))
         with self.connection() as connection, connection.begin():
             rows = [require_sound(row, 1) for row in connection.execute(query)]

@@ -90,7 +90,7 @@ class View:
             if row in passing and (spans := self._spans(passing[row], outline))
         }
 
-    def _spans(self, document_id: int, outline: Outline) -> list[Span]:
+    def _spans(self, document_id: int, outline: Outline | None) -> list[Span]:
         asked = self.decision.filter
         sections = self.decision.sections.get(document_id, ())
         return kept_back(sections, outline, asked.readers, asked.at_us)

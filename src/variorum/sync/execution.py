@@ -1,14 +1,14 @@
 """Carrying a plan out: embed what has no vector, keep each as it arrives, publish once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
 from variorum.analysis import ANALYZER
-from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_in_order
+from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_and_keep
 from variorum.records.errors import ConflictError, UnavailableError
-from variorum.records.reports import Held, Report
+from variorum.records.reports import Held, Report, WindowCounts
 from variorum.store.leases import leases
 from variorum.store.publish import (
     Publication,
@@ -28,10 +28,6 @@ from variorum.sync.sharing import Shared
 from variorum.sync.spending import NOTHING_TO_PUBLISH, note, noted
 from variorum.sync.target import Target
 from variorum.sync.terming import make_ready, stage_new_terms
-
-FLUSH_ITEMS = 256
-FLUSH_S = 0.1
-"""Finished vectors reach the store after so many or so long, and whatever ends the run."""
 
 ATTEMPTS = 3
 
@@ -56,11 +52,13 @@ def sync(store: Store, target: Target, clock: Clock = utc_now) -> Report:
         UnavailableError: the provider, the disk or a listing failed; nothing was published.
     """
     _require_roots(store, target)
+    windows = WindowCounts()
     for attempt in range(ATTEMPTS):
-        with planned(store, target, create=True) as plan:
+        with planned(store, target, create=True, spent=windows) as plan:
             try:
                 return _execute(plan, clock)
             except ConflictError as error:
+                windows = plan.windows.counts
                 if error.kind != "generation-conflict" or attempt == ATTEMPTS - 1:
                     raise
     raise AssertionError("the last attempt returns or raises")
@@ -163,69 +161,66 @@ class _Run:
     embed_s: float = 0.0
     done_inputs: int = 0
     done_tokens: int = 0
-    finished: list[NewVector] = field(default_factory=list)
-    flushed_at: float = 0.0
+    rejected: list[Rejected[StagedInput]] = field(default_factory=list)
 
     def embed(self) -> None:
         """Embed every input that has no vector; hold the documents whose input is rejected.
 
         Inputs that another writer is at are waited for, with nothing of this run's in the way.
         """
-        started = self.flushed_at = perf_counter()
+        started = perf_counter()
         total = self.plan.report.tokens.embed
         self.plan.target.progress("embed", 0, total)
-        rejected: list[Rejected[StagedInput]] = []
         try:
             if self.plan.report.inputs.embed:
-                self._embed(rejected, total)
+                self._embed()
         except UnavailableError as error:
             raise _with_what_is_kept(error, self.count, self.plan.report.inputs.embed) from error
         finally:
             self.embed_s = perf_counter() - started
-        for outcome in rejected:
-            self._hold(outcome)
+        if self.plan.staging.forget_unsent():
+            self.plan.count()
+        self._hold_rejected()
 
-    def _embed(self, rejected: list[Rejected[StagedInput]], total: int) -> None:
-        """Keep each outcome as it comes; inputs that the model refuses are set aside."""
+    def _embed(self) -> None:
         staging, settings = self.plan.staging, self.plan.target.settings
         keep_or_compare(staging.connection, settings, self.model_id)
         with leases(staging.connection, self.plan.store.folder) as mine:
-            for outcome in Shared(staging, mine).rounds(self._embedded):
-                if isinstance(outcome, Rejected):
-                    rejected.append(outcome)
-                else:
-                    self._keep(outcome)
-                self.plan.target.progress("embed", self.done_tokens, total)
+            Shared(mine, staging.inputs_to_embed, mine.elsewhere).rounds(self._embed_claimed)
 
-    def _embedded(self, claimed: Iterator[StagedInput]) -> Iterator[Outcome[StagedInput]]:
-        """The outcomes of one round's inputs; every one is kept by the end of it."""
+    def _embed_claimed(self, claimed: Iterator[StagedInput]) -> None:
         inputs = ((staged, staged.text) for staged in claimed)
         embedder = self.plan.target.settings.embedder
-        try:
-            yield from embed_in_order(
-                embedder, inputs, count=self.count, tokens=lambda one: one.tokens
-            )
-        finally:
-            self._flush()
+        embed_and_keep(
+            embedder, inputs, self._keep, count=self.count, tokens=lambda one: one.tokens
+        )
 
-    def _keep(self, outcome: Embedded[StagedInput]) -> None:
-        self.done_inputs += 1
-        self.done_tokens += outcome.key.tokens
-        self.finished.append(NewVector(outcome.key.key, outcome.key.tokens, outcome.vector))
-        now = perf_counter()
-        if len(self.finished) >= FLUSH_ITEMS or now - self.flushed_at >= FLUSH_S:
-            self._flush()
+    def _keep(self, outcomes: Sequence[Outcome[StagedInput]]) -> None:
+        """Keep what the model answered; inputs that it refuses are set aside."""
+        staging, settings = self.plan.staging, self.plan.target.settings
+        fresh = [
+            NewVector(one.key.key, one.key.tokens, one.vector)
+            for one in outcomes
+            if isinstance(one, Embedded)
+        ]
+        if fresh:
+            record_vectors(staging.connection, self.model_id, fresh, settings.precision)
+        staging.note_sent([one.key.key for one in outcomes])
+        self.done_inputs += len(fresh)
+        self.done_tokens += sum(one.tokens for one in fresh)
+        self.rejected += [one for one in outcomes if isinstance(one, Rejected)]
+        total = self.plan.report.tokens.embed
+        self.plan.target.progress("embed", self.done_tokens, total)
 
-    def _flush(self) -> None:
-        if self.finished:
-            precision = self.plan.target.settings.precision
-            record_vectors(self.plan.staging.connection, self.model_id, self.finished, precision)
-            self.finished.clear()
-        self.flushed_at = perf_counter()
-
-    def _hold(self, outcome: Rejected[StagedInput]) -> None:
-        for document, _ in self.plan.staging.documents_with_input(outcome.key.key):
-            held = Held(document, "input-rejected", message=outcome.reason)
+    def _hold_rejected(self) -> None:
+        """Hold the documents of refused inputs, in the order of their names."""
+        found = {
+            document: outcome.reason
+            for outcome in self.rejected
+            for document, _ in self.plan.staging.documents_with_input(outcome.key.key)
+        }
+        for document, reason in sorted(found.items()):
+            held = Held(document, "input-rejected", message=reason)
             self.plan.withdraw(document, held)
 
     def report(self, generation: int | None = None) -> Report:

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -54,7 +55,7 @@ def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
     """
     text = decode(task.revision)
     structure = parse(text, task.revision.content_type)
-    metadata = _metadata(structure)
+    metadata = metadata_of(structure)
     outline = outline_of(text.characters, structure)
     if task.is_known:
         return Laid(metadata, None, structure.fallback, outline)
@@ -63,8 +64,12 @@ def lay(task: Task, settings: Settings, embed: Embed | None = None) -> Laid:
     return Laid(metadata, layout, structure.fallback, outline)
 
 
-def _metadata(structure: Structure) -> dict[str, Mapping[str, object]]:
-    """What the document says of itself; whom it narrows itself to stands apart (invariant 8)."""
+def metadata_of(structure: Structure) -> dict[str, Mapping[str, object]]:
+    """What the document says of itself; whom it narrows itself to stands apart (invariant 8).
+
+    Raises:
+        InputError: it may narrow itself, and to whom or until when cannot be read.
+    """
     metadata: dict[str, Mapping[str, object]] = {"document": dict(structure.metadata)}
     if structure.claims_fault:
         raise unreadable_claims(structure.claims_fault)
@@ -73,15 +78,24 @@ def _metadata(structure: Structure) -> dict[str, Mapping[str, object]]:
     return metadata
 
 
-def in_order(items: Iterable[T], work: Callable[[T], R]) -> Iterator[tuple[T, Future[R]]]:
-    """Each item with its finished work, in order; `items` is read in the caller's thread.
+def in_order(
+    items: Iterable[T], work: Callable[[T], R], give_up: Callable[[], None]
+) -> Iterator[tuple[T, Future[R]]]:
+    """Each item with its work, in order; `items` is read in the caller's thread.
 
-    Tokenizing leaves the interpreter free, so two threads keep two cores at it.
+    Tokenizing leaves the interpreter free, so two threads keep two cores at it. Where the caller
+    stops before the end, `give_up` is called, and the work begun is waited for.
     """
     waiting: deque[tuple[T, Future[R]]] = deque()
-    with ThreadPoolExecutor(THREADS, "lay-out") as pool:
+    pool = ThreadPoolExecutor(THREADS, "lay-out")
+    try:
         for item in items:
-            waiting.append((item, pool.submit(work, item)))
+            waiting.append((item, pool.submit(copy_context().run, work, item)))
             if len(waiting) > AHEAD:
                 yield waiting.popleft()
         yield from waiting
+    except BaseException:
+        give_up()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

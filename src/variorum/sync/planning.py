@@ -18,6 +18,7 @@ from variorum.records.reports import (
     PlannedDocument,
     Report,
     SkippedPath,
+    WindowCounts,
 )
 from variorum.records.text import Revision
 from variorum.store.counting import count_plan, planned_documents
@@ -36,6 +37,8 @@ FAULTS_OF_A_DOCUMENT = frozenset(
     {"binary", "undecodable", "block-too-large", "window-rejected", "bad-front-matter"}
 )
 """Refusals that hold one document; any other is a fault of the run."""
+
+NO_WINDOWS = WindowCounts()
 
 
 @dataclass(slots=True)
@@ -118,8 +121,12 @@ class Plan:
 
 
 @contextmanager
-def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[Plan]:
-    """Stage the plan for `target`; it is gone when the block ends. Writes nothing.
+def planned(
+    store: Store, target: Target, *, create: bool = False, spent: WindowCounts = NO_WINDOWS
+) -> Iterator[Plan]:
+    """Stage the plan for `target`; it is gone when the block ends. Writes nothing but windows.
+
+    With `create` windows are kept in the store. `spent` is what the run's earlier plans came to.
 
     Raises:
         ConflictError: a restore holds a source, a listing shrank without consent, or a source to
@@ -137,7 +144,7 @@ def planned(store: Store, target: Target, *, create: bool = False) -> Iterator[P
         rows = staging.open_rows(collection_id)
         documents = Counter(row.document.source for row in rows)
         require_droppable(target, documents, roots)
-        windows = Windows(store, target, keep=create)
+        windows = Windows(store, target, keep=create, counts=spent)
         try:
             plan = Plan(
                 target, store, staging, collection_id, parent, [], windows, roots, documents
@@ -216,7 +223,8 @@ def _stage_changes(plan: Plan, comparison: Comparison) -> None:
     """Lay out what the comparison finds, several documents at once, and stage it in order."""
     tasks = ((found, _task(plan, found)) for found in comparison.changes())
     settings, embed = plan.target.settings, plan.windows.vectors
-    for (found, _), laid in in_order(tasks, lambda pair: lay(pair[1], settings, embed)):
+    give_up = plan.windows.give_up
+    for (found, _), laid in in_order(tasks, lambda pair: lay(pair[1], settings, embed), give_up):
         try:
             _stage_found(plan, comparison, found, laid.result())
         except InputError as error:

@@ -1,13 +1,12 @@
 """Embedding beside other writers: each input is claimed by one, and the others wait for it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from time import monotonic, sleep
+from typing import Generic, Protocol, TypeVar
 
-from variorum.embedding.jobs import Outcome, Rejected
 from variorum.store.leases import Leases
-from variorum.store.staging import StagedInput, Staging
 
 CLAIM_INPUTS = 128
 """Inputs claimed in one transaction."""
@@ -16,35 +15,46 @@ POLL_S = 0.1
 PATIENCE_S = 120.0
 """How long a living writer may hold inputs without finishing one, until they are paid for twice."""
 
-Embed = Callable[[Iterator[StagedInput]], Iterator[Outcome[StagedInput]]]
+
+class Keyed(Protocol):
+    """An input of the model."""
+
+    @property
+    def key(self) -> bytes:
+        """Its identity."""
+
+
+T = TypeVar("T", bound=Keyed)
 
 
 @dataclass(slots=True)
-class Shared:
-    """The inputs of a plan, shared with whoever else embeds them."""
+class Shared(Generic[T]):
+    """Inputs that this run wants, shared with whoever else embeds them.
 
-    staging: Staging
+    `wanted` lists those that this run did not send yet; `in_work` counts, for each other living
+    writer, those that it is at.
+    """
+
     leases: Leases
-    refused: set[bytes] = field(default_factory=set)
+    wanted: Callable[[], Iterator[T]]
+    in_work: Callable[[], dict[str, int]]
     elsewhere: int = 0
 
-    def rounds(self, embed: Embed) -> Iterator[Outcome[StagedInput]]:
+    def rounds(self, embed: Callable[[Iterator[T]], None]) -> None:
         """Embed what can be claimed, wait for what others are at, and claim what they left.
 
-        A run that waits holds no lease with work to do, so two never wait for each other.
+        `embed` keeps all that it is answered. So a run that waits holds no lease with work to do,
+        and two never wait for each other.
         """
         while True:
             self.elsewhere = 0
-            for outcome in embed(self._claimed()):
-                if isinstance(outcome, Rejected):
-                    self.refused.add(outcome.key.key)
-                yield outcome
+            embed(self._claimed())
             if not self.elsewhere:
                 return
             self._wait()
 
-    def _claimed(self) -> Iterator[StagedInput]:
-        inputs = (one for one in self.staging.inputs_to_embed() if one.key not in self.refused)
+    def _claimed(self) -> Iterator[T]:
+        inputs = self.wanted()
         while page := list(islice(inputs, CLAIM_INPUTS)):
             claimed, elsewhere = self.leases.claim([one.key for one in page])
             self.elsewhere += len(elsewhere)
@@ -52,10 +62,10 @@ class Shared:
 
     def _wait(self) -> None:
         """Until a writer that was waited for is through or dead, or does not come forward."""
-        since, waited_for = monotonic(), self.leases.elsewhere()
+        since, waited_for = monotonic(), self.in_work()
         while waited_for:
             sleep(POLL_S)
-            still = self.leases.elsewhere()
+            still = self.in_work()
             if still.keys() != waited_for.keys():
                 return
             if still != waited_for:

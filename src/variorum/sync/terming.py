@@ -1,12 +1,14 @@
 """The terms of what a plan publishes, and of what was published before there were any."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from sqlalchemy import Connection
 
 from variorum.analysis import ANALYZER, terms
 from variorum.chunking import render
 from variorum.formats import decode
+from variorum.records.errors import DamagedError
 from variorum.records.protocols import Progress
 from variorum.records.text import Revision
 from variorum.store.lexicon import (
@@ -21,6 +23,8 @@ from variorum.store.lexicon import (
 from variorum.store.postings import SEGMENT_INPUTS
 from variorum.store.staged_terms import stage_terms, unindexed_documents
 from variorum.store.staging import Staging
+from variorum.sync.rereading import read_again
+from variorum.sync.target import no_progress
 
 Keep = Callable[[Sequence[tuple[int, Terms]]], None]
 
@@ -28,14 +32,26 @@ Keep = Callable[[Sequence[tuple[int, Terms]]], None]
 def make_ready(connection: Connection, progress: Progress) -> None:
     """Give every stored chunk its terms, where some have none: an older store, or other rules.
 
+    What an older version laid out is read for its sections, and for what narrows it, before.
+
     Constant where nothing is missing, else linear in the store; broken off, it goes on.
     """
     if is_ready(connection, ANALYZER):
         return
+    read_again(connection)
     begin_rebuild(connection, ANALYZER)
     progress("index terms", 0, None)
     _index(unindexed_layouts(connection), lambda inputs: record_terms(connection, inputs))
     finish_rebuild(connection)
+
+
+def catch_up(connection: Connection) -> None:
+    """Make a store ready that an older version wrote, as far as nothing in it is damaged.
+
+    A search that misses terms says so, and the next sync says why.
+    """
+    with suppress(DamagedError):
+        make_ready(connection, no_progress)
 
 
 def stage_new_terms(staging: Staging) -> None:

@@ -57,6 +57,7 @@ CALLS = {
     "plan.allow_empty": lambda index, odd: index.plan(allow_empty=odd),
     "plan.reasons": lambda index, odd: index.plan(reasons=odd),
     "sync.max_tokens": lambda index, odd: index.sync(max_tokens=odd),
+    "plan.drop_sources": lambda index, odd: index.plan(drop_sources=odd),
     "sync.release": lambda index, odd: index.sync(release=odd),
     "open.folder": lambda _, odd: variorum.open(odd),
     "open.store": lambda _, odd: variorum.open(store=odd),

@@ -10,6 +10,7 @@ from variorum.embedding import (
     Embedded,
     HashingEmbedder,
     Rejected,
+    embed_and_keep,
     embed_in_order,
 )
 from variorum.records.errors import BugError, InputError, InputRejectedError, UnavailableError
@@ -186,3 +187,19 @@ def test_a_limit_under_one_is_an_input_error(name):
 def test_a_vector_does_not_keep_its_whole_batch_in_memory():
     (outcome, *_) = embed_in_order(Recording(), keyed(["one", "two"]))
     assert outcome.vector.base is None
+
+
+def test_an_interrupt_in_the_middle_of_keeping_loses_no_answer():
+    embedder, kept, interrupts = Recording(), [], [KeyboardInterrupt]
+
+    def keep(outcomes):
+        if interrupts:
+            raise interrupts.pop()
+        kept.extend(outcome.key for outcome in outcomes)
+
+    inputs = [(f"text {n}", f"text {n}") for n in range(20)]
+    with pytest.raises(KeyboardInterrupt):
+        embed_and_keep(embedder, inputs, keep, limits=SMALL)
+    answered = [text for texts, _ in embedder.calls for text in texts]
+    assert answered
+    assert sorted(kept) == sorted(answered)

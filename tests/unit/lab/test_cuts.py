@@ -2,8 +2,9 @@
 
 from recall_words import dataset, every, passage, question, reading
 from variorum.embedding import HashingTokenizer
+from variorum.lab.measure import measure
 from variorum.lab.questions import Reading
-from variorum.lab.recall.cuts import Cuts, Sentences, cuts, pieces
+from variorum.lab.recall.cuts import Cuts, Sentences, cut_value, cuts, pieces
 from variorum.lab.recall.units import Cutter, Piece, Units, cut
 from variorum.records.text import Span
 
@@ -72,3 +73,26 @@ def test_of_several_places_the_one_in_fewest_units_counts() -> None:
 
 def test_a_passage_that_the_units_leave_out_has_no_pieces() -> None:
     assert counted(units((0, 10), (30, 47)), (5, 25)) is None
+
+
+def value(name: str, found: Units, *passages: tuple[int, int]) -> float | None:
+    asked = question("q", "?", "a", tuple(passage("a", span) for span in passages))
+    texts = dataset([ONE], []).characters
+    return cut_value(measure(name), asked, found.of(ONE.key), texts)
+
+
+def test_intact_spans_are_counted_over_all_passages_of_the_set() -> None:
+    found = units((0, 10), (10, 20), (20, 47))
+    assert value("intact_span_coverage", found, (0, 9), (5, 14), (25, 40)) == 2 / 3
+
+
+def test_a_passage_that_no_unit_covers_is_not_intact_and_has_no_pieces() -> None:
+    found = units((0, 10), (30, 47))
+    assert value("intact_span_coverage", found, (0, 9), (12, 25)) == 1 / 2
+    assert value("fragmentation", found, (0, 9), (12, 25)) == 1
+    assert value("fragmentation", found, (12, 25)) is None
+
+
+def test_fragmentation_is_the_mean_of_the_pieces() -> None:
+    found = units((0, 10), (10, 20), (20, 47))
+    assert value("fragmentation", found, (0, 9), (5, 25)) == 2

@@ -1,6 +1,7 @@
 """A whole study: controls, failures that stay, tables that repeat, runs that go on."""
 
 import csv
+import itertools
 import json
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,10 +10,14 @@ from pathlib import Path
 import pytest
 
 from unit.lab.revisions import pair, write_pairs, write_records
+from unit.lab.words import WordSizer
 from variorum.lab import peers, pool
+from variorum.lab.counting import StudySizer
+from variorum.lab.histories import History, Revised
 from variorum.lab.peers import Peer, Split
 from variorum.lab.recompute import Study, recompute
-from variorum.lab.trial import Settings
+from variorum.lab.subjects import subject
+from variorum.lab.trial import STAGES, Settings, Trial
 from variorum.records.errors import InputError
 from variorum.records.text import Span
 
@@ -246,3 +251,29 @@ def test_the_audit_has_every_document_with_every_count(pairs: Path, tmp_path: Pa
         assert len(line["chunkers"]) == len(SPECS)
         assert all(one["control"] == 0 for one in line["chunkers"].values())
         assert len(line["edits"]) == 1
+
+
+def test_seconds_are_told_by_stage_and_by_chunker(pairs: Path, tmp_path: Path) -> None:
+    whole = run(pairs, tmp_path)
+    timing = json.loads((tmp_path / "timing.json").read_text())
+    assert timing["measured_before"] == 0
+    by_chunker = timing["cpu"].pop("cutting_by_chunker_s")
+    assert set(by_chunker) == set(whole.specs)
+    assert set(timing["cpu"]) == {f"{stage}_s" for stage in STAGES}
+    assert sum(by_chunker.values()) == pytest.approx(timing["cpu"]["cutting_s"], abs=0.01)
+
+
+def test_no_second_counts_twice() -> None:
+    """A clock that ticks at every look: the stages add up to no more than all of its ticks."""
+    looks = itertools.count()
+
+    def clock() -> float:
+        return float(next(looks))
+
+    trial = Trial(StudySizer(WordSizer(), clock=clock), SETTINGS, clock)
+    old, new = (Revised(f"one two\n\n{word} four\n", "text/markdown") for word in ("3", "three"))
+    history = History("page", "page", "en", "pairs", "primary", (old, new))
+    measured, spent = trial.measure(history, [subject(SPECS[0]).spec])
+    assert not measured.excluded
+    assert 0 < sum(spent.stages_s.values()) <= next(looks)
+    assert all(seconds >= 0 for seconds in spent.stages_s.values())

@@ -13,6 +13,7 @@ from variorum.lab.families import FAMILIES, families
 from variorum.lab.grid import Point, grid, length_ratio
 from variorum.lab.histories import Revised
 from variorum.lab.overlap import overlap
+from variorum.lab.plots import MOST_POINTS, thinned
 from variorum.lab.position import insertion, position
 from variorum.lab.studying import Setup
 from variorum.lab.subjects import subject
@@ -86,13 +87,25 @@ BASE = " ".join(f"w{n}" for n in range(200))
 )
 def test_one_percent_of_the_tokens_is_put_in(place: str, expected: str) -> None:
     """200 words: two words go in."""
-    source = " ".join(f"s{n}" for n in range(50))
-    assert insertion(Revised(BASE, "text/plain"), source, place, Words()) == expected
+    source = Revised(" ".join(f"s{n}" for n in range(50)), "text/plain")
+    assert insertion(Revised(BASE, "text/plain"), [source], place, Words()) == expected
+
+
+def test_what_is_put_in_is_prose_and_stands_where_blocks_meet() -> None:
+    """Neither a heading nor an open comment goes in, and nothing comes before the front matter."""
+    source = "---\ntitle: x\n---\n\n# Head\n\n<!-- open\n\n-->\n\n* item\n\nPlain words here.\n"
+    base = "---\ntitle: base\n---\n\n" + " ".join(f"w{n}" for n in range(300))
+    short = Revised("# Only a heading", "text/markdown")
+    given = [short, Revised(source, "text/markdown")]
+    changed = insertion(Revised(base, "text/markdown"), given, "start", Words())
+    assert changed == base.replace("w0 ", "Plain words here.\n\nw0 ", 1)
 
 
 def test_the_middle_is_a_boundary_of_blocks() -> None:
     text = "\n\n".join(f"Paragraph {n} of the page." for n in range(9))
-    changed = insertion(Revised(text, "text/markdown"), "put in", "middle", Words())
+    changed = insertion(
+        Revised(text, "text/markdown"), [Revised("put in", "text/plain")], "middle", Words()
+    )
     before, after = changed.split("\n\nput\n\n")
     assert f"{before}\n\n{after}".replace("\n\n\n\n", "\n\n") == text
     assert abs(len(before) - len(after)) < 40
@@ -149,3 +162,13 @@ def test_calibration_finds_equal_lengths_and_prints_the_ratios(pairs: Path, tmp_
 def test_the_demo_has_pages_in_both_languages() -> None:
     languages = {pair(*one)["lang"] for one in pages()}
     assert languages == {"en", "zh"}
+
+
+def test_a_scatter_draws_a_bounded_number_of_points_over_its_whole_width() -> None:
+    few = [(3.0, 1.0), (1.0, 2.0)]
+    assert thinned(few) == sorted(few)
+    many = [(float(n), 0.0) for n in range(10 * MOST_POINTS)]
+    shown = thinned(many)
+    assert len(set(shown)) == MOST_POINTS
+    assert shown[0] == many[0]
+    assert shown[-1] == many[-10]

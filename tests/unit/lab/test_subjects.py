@@ -94,3 +94,8 @@ def test_an_input_over_the_limit_is_a_failure_and_not_cut_off(
     version = Version(TEXT, "text/markdown", SIZER.tokenizer)
     with pytest.raises(TooLongError):
         Other("whole", {"max_tokens": 1}).cut(version, SIZER)
+
+
+def test_a_chunker_that_compares_meanings_has_a_short_spec_too() -> None:
+    spec = "semantic(max_tokens=200, min_tokens=64, percentile=90.0, window=3)"
+    assert short(spec) == "semantic(max_tokens=200)"

@@ -16,7 +16,6 @@ import variorum
 from dying import copy_of
 from variorum.records.errors import DamagedError, UnavailableError
 from variorum.records.protocols import Role, Vectors
-from variorum.store import engine
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, seal_of, sealed, sealed_columns, write_json
 from workbench import Bench, Recorder, document, rule
@@ -25,7 +24,6 @@ COLUMNS = [column for table in metadata.sorted_tables for column in table.c]
 SEALED = [column for table in metadata.sorted_tables for column in sealed_columns(table)]
 LEASE = metadata.tables["lease"]
 UNCOUNTED = {"held", "lease", "unpublished"}
-LATER = {"held", "lease", "unpublished", "cost", "posting", "indexed", "lexicon"}
 """What no other row tells of: what the last listings held, and what writers are at."""
 IDS = {f"{table}.id" for table in metadata.tables if "id" in metadata.tables[table].c}
 
@@ -250,15 +248,3 @@ def test_the_engine_and_the_program_work_out_the_same_seal(table: Table, data: A
 
     with memory.connect() as connection:
         assert connection.execute(select(sealed(table, bound))).scalar_one() == seal_of(table, row)
-
-
-def test_a_store_of_the_first_format_is_sealed_when_it_is_opened(bench: Bench) -> None:
-    before = bench.stored().plain()
-    for table in metadata.tables.keys() - LATER:
-        bench.sql(f'ALTER TABLE "{table}" DROP COLUMN seal')
-    for table in LATER:
-        bench.sql(f'DROP TABLE "{table}"')
-    bench.sql("UPDATE alembic_version SET version_num = '0001'")
-    assert subjects(bench) == []
-    assert bench.stored().plain() == before
-    assert bench.sql("SELECT version_num FROM alembic_version") == [(engine.FORMAT,)]

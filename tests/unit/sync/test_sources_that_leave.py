@@ -98,11 +98,22 @@ def test_a_dropped_source_that_a_restore_brings_back_can_be_dropped_again(bench:
     bench.sync(drop_sources=["old"])
     with bench.open() as index:
         index.restore(1)
-    note = SourceNote("old", "", 12)
+    note = SourceNote("old", "old", 12)
     report, _ = bench.sync(release=True)
     assert (report.orphaned, sources(bench)) == ((note,), {"docs": 2, "old": 12})
-    bench.sync(drop_sources=["old"])
+    bench.sync(drop_sources=["old"], release=True)
     assert sources(bench) == {"docs": 2}
+
+
+def test_a_store_is_sound_after_a_drop_and_after_a_restore_of_what_was_dropped(
+    bench: Bench,
+) -> None:
+    bench.sync(drop_sources=["old"])
+    with bench.open() as index:
+        assert index.verify() == []
+        index.restore(1)
+        assert index.verify() == []
+        assert [one.name for one in index.status().sources] == ["docs", "old"]
 
 
 def test_without_a_configuration_every_source_belongs_until_it_is_dropped(tmp_path: Path) -> None:

@@ -8,32 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.embedding.local.embedder import FolderEmbedder
 from variorum.embedding.local.folder import required, sha256_of_files
 from variorum.embedding.local.libraries import required_library
+from variorum.embedding.local.pooled import PooledEmbedder
 
 
-class FastEmbedEmbedder(FolderEmbedder):
+class FastEmbedEmbedder(PooledEmbedder):
     """The library's pooling and normalisation over an ONNX file of the folder."""
 
     kind = "fastembed"
-
-    def __init__(
-        self, path: Path, *, file: str = "", pooling: str | None = None, **settings: Any
-    ) -> None:
-        super().__init__(path, **settings)
-        self._file = file
-        self._stated_pooling = pooling
-
-    @cached_property
-    def pooling(self) -> str:
-        """`mean` or `cls`.
-
-        Raises:
-            InputError: neither the spec nor the folder states it.
-        """
-        stated = self._stated_pooling or self.folder.pooling
-        return str(required(stated, "pooling", self.folder.path))
 
     def rules(self) -> Mapping[str, str]:
         """Pooling and library."""
@@ -56,10 +39,6 @@ class FastEmbedEmbedder(FolderEmbedder):
         """One call of the library with one input."""
         row: NDArray[np.float32] = np.asarray(next(iter(self._model.embed([text]))), np.float32)
         return row
-
-    @cached_property
-    def _path(self) -> Path:
-        return self.folder.require(self._file or "model.onnx")
 
     @cached_property
     def _model(self) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.embedding.local.embedder import FolderEmbedder
 from variorum.embedding.local.folder import required, sha256_of_files
+from variorum.embedding.local.pooled import PooledEmbedder
 from variorum.records.errors import UnsupportedError
 
 POOLINGS = ("mean", "cls", "none")
@@ -17,27 +17,10 @@ _GRAPH_BYTES = 64 << 20
 """A larger file holds its weights itself: the format keeps graphs and outer weights apart."""
 
 
-class OnnxEmbedder(FolderEmbedder):
+class OnnxEmbedder(PooledEmbedder):
     """`pooling` is `mean` or `cls` over the graph's hidden states, or `none`: the graph pools."""
 
     kind = "onnx"
-
-    def __init__(
-        self, path: Path, *, file: str = "", pooling: str | None = None, **settings: Any
-    ) -> None:
-        super().__init__(path, **settings)
-        self._file = file
-        self._stated_pooling = pooling
-
-    @cached_property
-    def pooling(self) -> str:
-        """How one vector is made of a text's hidden states.
-
-        Raises:
-            InputError: neither the spec nor the folder states it.
-        """
-        stated = self._stated_pooling or self.folder.pooling
-        return str(required(stated, "pooling", self.folder.path))
 
     def rules(self) -> Mapping[str, str]:
         """Pooling and runtime; the precision is the weights' own."""
@@ -66,10 +49,6 @@ class OnnxEmbedder(FolderEmbedder):
         wanted = {one.name: given[one.name] for one in self._session.get_inputs()}
         states = self._session.run([self._output.name], wanted)[0][0]
         return _pooled(np.asarray(states, dtype=np.float32), self.pooling)
-
-    @cached_property
-    def _path(self) -> Path:
-        return self.folder.require(self._file or "model.onnx")
 
     @cached_property
     def _session(self) -> Any:

@@ -8,6 +8,7 @@ from string import ascii_lowercase, ascii_uppercase
 
 from variorum.chunking import sentences
 from variorum.formats import parse
+from variorum.lab.measure import Measure
 from variorum.lab.questions.records import DocumentKey, Passage, Question, Reading
 from variorum.lab.recall.covering import Texts, Waiting
 from variorum.lab.recall.units import Unit, Units
@@ -99,6 +100,21 @@ def pieces(passage: Passage, question: Question, ours: Sequence[Unit], texts: Te
     ]
     counts = [one for one in found if one is not None]
     return min(counts, default=None)
+
+
+def cut_value(
+    measure: Measure, question: Question, ours: Sequence[Unit], texts: Texts
+) -> float | None:
+    """`intact_span_coverage` or `fragmentation` of a question's first sufficient set.
+
+    `ours` are the units of its document. Fragmentation is None where they cover no passage.
+    """
+    passages = question.alternatives[0]
+    found = [pieces(passage, question, ours, texts) for passage in passages]
+    counts = [count for count in found if count is not None]
+    if measure.name == "intact_span_coverage":
+        return sum(count == 1 for count in counts) / len(passages)
+    return sum(counts) / len(counts) if counts else None
 
 
 def _fewest(waiting: Waiting, span: Span, ours: Sequence[Unit]) -> int | None:

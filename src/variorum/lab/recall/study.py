@@ -7,7 +7,7 @@ from random import Random
 from variorum.lab.measure import Measure
 from variorum.lab.questions.records import Dataset, DocumentKey, Question
 from variorum.lab.recall.covering import Texts, completion_ranks, is_covered
-from variorum.lab.recall.cuts import by_document, pieces
+from variorum.lab.recall.cuts import by_document, cut_value
 from variorum.lab.recall.packing import pack
 from variorum.lab.recall.ranking import Ranked, rank
 from variorum.lab.recall.scoring import items, score
@@ -149,7 +149,8 @@ class _Context:
         if measure.name == "evidence_recall":
             return self._evidence(question, ranked, measure.cutoff or self.trial.budget)
         if measure.name in ("intact_span_coverage", "fragmentation"):
-            return self._cut(measure, question)
+            ours = self.units.of(question.document)
+            return cut_value(measure, question, ours, self.texts)
         found = []
         for ranks in completed:
             gold = [str(number) for number in range(len(ranks))]
@@ -168,18 +169,6 @@ class _Context:
     def _found(self, places: Sequence[int]) -> Found:
         units = self.units.units
         return [(units[place].document, units[place].span) for place in places]
-
-    def _cut(self, measure: Measure, question: Question) -> float | None:
-        """Of the first sufficient set: the share of passages in one unit, or pieces a passage."""
-        ours = self.units.of(question.document)
-        counts = [
-            count
-            for passage in question.alternatives[0]
-            if (count := pieces(passage, question, ours, self.texts)) is not None
-        ]
-        if measure.name == "intact_span_coverage":
-            return sum(count == 1 for count in counts) / len(question.alternatives[0])
-        return sum(counts) / len(counts) if counts else None
 
 
 def documents_of(units: Units) -> Iterator[tuple[DocumentKey, int]]:

@@ -31,12 +31,12 @@ class Mean:
 
 def mean_of(measured: Measured, measure: Measure) -> Mean | None:
     """The mean of a measure; None where no question has a value."""
-    return _mean(list(_values(measured.scores, measure)))
+    return mean_over(list(_values(measured.scores, measure)))
 
 
 def control_of(measured: Measured) -> Mean | None:
     """The mean evidence recall of unrelated questions."""
-    return _mean([(one.question.cluster, one.control) for one in measured.scores])
+    return mean_over([(one.question.cluster, one.control) for one in measured.scores])
 
 
 def difference(ours: Measured, theirs: Measured, measure: Measure) -> Mean | None:
@@ -51,7 +51,7 @@ def difference(ours: Measured, theirs: Measured, measure: Measure) -> Mean | Non
         mine, other = one.values.get(measure), others.get(one.question.query_id)
         if mine is not None and other is not None:
             pairs.append((one.question.cluster, mine - other))
-    return _mean(pairs)
+    return mean_over(pairs)
 
 
 def _values(scores: Sequence[Scores], measure: Measure) -> Iterator[tuple[str, float]]:
@@ -61,7 +61,8 @@ def _values(scores: Sequence[Scores], measure: Measure) -> Iterator[tuple[str, f
             yield one.question.cluster, value
 
 
-def _mean(values: Sequence[tuple[str, float]]) -> Mean | None:
+def mean_over(values: Sequence[tuple[str, float]]) -> Mean | None:
+    """The mean of (cluster, value) of questions; None of none."""
     if not values:
         return None
     clusters = [cluster for cluster, _ in values]

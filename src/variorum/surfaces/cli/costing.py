@@ -10,6 +10,7 @@ from variorum.ledger.exposition import write_metrics
 from variorum.ledger.measures import Totals
 from variorum.ledger.report import CostReport
 from variorum.ledger.thresholds import Thresholds
+from variorum.records.arguments import place
 from variorum.records.errors import EXIT_ALERTS
 from variorum.surfaces.cli.options import Common, common_options
 from variorum.surfaces.cli.output import console, counted, percent, print_json
@@ -25,20 +26,19 @@ from variorum.surfaces.cli.output import console, counted, percent, print_json
     "--price",
     "--usd-per-mtok",
     "price",
-    type=click.FloatRange(min=0),
+    type=float,
     metavar="USD",
     help="Price of a million tokens [default: as configured].",
 )
-@click.option(
-    "--prometheus", type=click.Path(dir_okay=False), metavar="FILE", help="Write the figures too."
-)
+@click.option("--prometheus", metavar="FILE", help="Write the figures too.")
 @common_options
 def cost(common: Common, by: str | None, price: float | None, prometheus: str | None) -> int:
-    """Say what keeping the index costs: tokens, waste, the least possible, a year of it."""
+    """Say what keeping the index costs, and the least possible."""
+    metrics = None if prometheus is None else Path(place("--prometheus", prometheus))
     with common.index() as index:
         report = index.cost(by, usd_per_million_tokens=price)  # type: ignore[arg-type]
-        if prometheus:
-            write_metrics(Path(prometheus), report, index.alerts(), index.collection.name)
+        if metrics is not None:
+            write_metrics(metrics, report, index.alerts(), index.collection.name)
         lines = index.config.thresholds
     if common.as_json:
         print_json({"ok": True, **report.as_fields()})
@@ -107,7 +107,9 @@ def _print_frequent(report: CostReport) -> None:
 @click.command()
 @common_options
 def alerts(common: Common) -> int:
-    """Say where incremental updating stopped being incremental; exit code 10 where it did."""
+    """Say where updates cost far more than their edits.
+
+    Exit code 10 where they do."""
     with common.index() as index:
         found = index.alerts()
     if common.as_json:

@@ -11,7 +11,6 @@ from variorum.embedding.e5.cache import cache_root
 from variorum.lab.frontier import Point, grid, points, recompute_of, table
 from variorum.lab.measure import Measure
 from variorum.lab.questions import load_questions
-from variorum.lab.recall.running import DEFAULT_BUDGET
 from variorum.lab.recall.vectors import VectorCache
 from variorum.lab.recompute import recompute
 from variorum.lab.record import Run, Table, command_line, write_table
@@ -19,13 +18,16 @@ from variorum.lab.statistics import Estimate
 from variorum.lab.subjects import short
 from variorum.lab.trial import Settings
 from variorum.surfaces.cli.lab_options import (
+    budget_option,
     chunker_option,
     lab_options,
     out_option,
     peers_option,
     print_table,
+    questions_option,
     revisions_option,
     row_fields,
+    split_option,
     study_options,
 )
 from variorum.surfaces.cli.lab_recall import require_questions
@@ -35,26 +37,11 @@ from variorum.surfaces.cli.output import console, print_json
 
 @click.command()
 @revisions_option
-@click.option(
-    "--questions", required=True, metavar="DATASET", help="A set of questions: its path or name."
-)
+@questions_option
 @chunker_option
 @peers_option
-@click.option(
-    "--budget",
-    type=click.IntRange(min=1),
-    default=DEFAULT_BUDGET,
-    show_default=True,
-    metavar="TOKENS",
-    help="Tokens that are returned for a question.",
-)
-@click.option(
-    "--split",
-    type=click.Choice(["tune", "held-out", "all"]),
-    default="held-out",
-    show_default=True,
-    help="Which questions are asked.",
-)
+@budget_option
+@split_option
 @out_option("lab-frontier")
 @study_options
 @lab_options

@@ -8,10 +8,11 @@ import click
 from rich.table import Table as Printed
 
 from variorum.lab.peers import BY_DEFAULT
+from variorum.lab.recall.running import DEFAULT_BUDGET
 from variorum.lab.record import Cell, Table, printed
 from variorum.lab.trial import Settings
 from variorum.lab.versions import TEXT_RULES
-from variorum.surfaces.cli.options import Common
+from variorum.surfaces.cli.options import Common, with_options
 from variorum.surfaces.cli.output import console
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,17 +28,7 @@ def lab_options(command: F) -> F:
         common = Common(values.pop("as_json"), values.pop("quiet"), None, None, None)
         return command(common=common, **values)
 
-    with_common.__name__ = command.__name__
-    with_common.__doc__ = command.__doc__
-    with_common.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    for option in (
-        click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
-        click.option(
-            "--json", "as_json", is_flag=True, help="One JSON object on stdout; errors are one too."
-        ),
-    ):
-        with_common = option(with_common)
-    return with_common  # type: ignore[return-value]
+    return with_options(command, with_common, _LAB)
 
 
 def study_options(command: F) -> F:
@@ -53,15 +44,16 @@ def study_options(command: F) -> F:
         )
         return command(settings=settings, **values)
 
-    with_settings.__name__ = command.__name__
-    with_settings.__doc__ = command.__doc__
-    with_settings.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    for option in reversed(_STUDY):
-        with_settings = option(with_settings)
-    return with_settings  # type: ignore[return-value]
+    return with_options(command, with_settings, _STUDY)
 
 
 _COUNT = click.IntRange(min=1)
+_LAB = (
+    click.option(
+        "--json", "as_json", is_flag=True, help="One JSON object on stdout; errors are one too."
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
+)
 _STUDY = (
     click.option(
         "--model", default="e5-small", show_default=True, metavar="SPEC", help="Whose tokens count."
@@ -96,6 +88,24 @@ chunker_option = click.option(
     help="Such as fixed(max_tokens=304) or anchored+planner; may be given again.",
 )
 peers_option = click.option("--peers", is_flag=True, help="Also splitters of other libraries.")
+questions_option = click.option(
+    "--questions", required=True, metavar="DATASET", help="A set of questions: its path or name."
+)
+budget_option = click.option(
+    "--budget",
+    type=_COUNT,
+    default=DEFAULT_BUDGET,
+    show_default=True,
+    metavar="TOKENS",
+    help="Tokens that are returned for a question.",
+)
+split_option = click.option(
+    "--split",
+    type=click.Choice(["tune", "held-out", "all"]),
+    default="held-out",
+    show_default=True,
+    help="Which questions are asked.",
+)
 
 
 def revisions_option(command: F) -> F:

@@ -13,7 +13,6 @@ from variorum.lab.measure import Measure
 from variorum.lab.questions import Dataset, load_questions
 from variorum.lab.recall.cutters import canonical, cutter_of, recipe_text
 from variorum.lab.recall.running import (
-    DEFAULT_BUDGET,
     DEFAULT_RANK,
     Recall,
     Result,
@@ -31,12 +30,15 @@ from variorum.lab.subjects import short
 from variorum.records.errors import InputError
 from variorum.records.protocols import Embedder
 from variorum.surfaces.cli.lab_options import (
+    budget_option,
     chosen,
     chunker_option,
     lab_options,
     out_option,
     peers_option,
     print_table,
+    questions_option,
+    split_option,
 )
 from variorum.surfaces.cli.options import Common
 from variorum.surfaces.cli.output import console, print_json
@@ -46,9 +48,7 @@ DEFAULT = "anchored"
 
 
 @click.command()
-@click.option(
-    "--questions", required=True, metavar="DATASET", help="A set of questions: its path or name."
-)
+@questions_option
 @click.option(
     "--revisions",
     type=click.Path(path_type=Path),
@@ -57,14 +57,7 @@ DEFAULT = "anchored"
 )
 @chunker_option
 @peers_option
-@click.option(
-    "--budget",
-    type=click.IntRange(min=1),
-    default=DEFAULT_BUDGET,
-    show_default=True,
-    metavar="TOKENS",
-    help="Tokens that are returned for a question.",
-)
+@budget_option
 @click.option(
     "-k",
     "rank",
@@ -90,13 +83,7 @@ DEFAULT = "anchored"
     metavar="N",
     help="Headings put before the text for embedding.",
 )
-@click.option(
-    "--split",
-    type=click.Choice(["tune", "held-out", "all"]),
-    default="held-out",
-    show_default=True,
-    help="Which questions are asked.",
-)
+@split_option
 @click.option(
     "--model", default="e5-small", show_default=True, metavar="SPEC", help="What embeds and counts."
 )

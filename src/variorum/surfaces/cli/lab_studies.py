@@ -1,6 +1,6 @@
 """`lab grid`, `position`, `verbatim`, `overlap`, `calibrate`: studies of a file of revisions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -69,52 +69,46 @@ def lab_grid(
     )
 
 
-@click.command(name="position")
-@revisions_option
-@chunker_option
-@peers_option
-@out_option("lab-position")
-@study_options
-@lab_options
-def lab_position(
-    common: Common,
-    settings: Settings,
-    revisions: Path,
-    chunkers: tuple[str, ...],
-    peers: bool,
-    out: Path,
-    limit: int | None,
-    workers: int | None,
-) -> int:
-    """Insert one percent at the start, in the middle, at the end, and count what is recomputed."""
-    specs = chosen(chunkers, MATCHED, peers=peers)
-    return _study(
-        common, out, lambda setup: position(revisions, specs, setup, limit), settings, workers
-    )
+Compared = Callable[[Path, Sequence[str], Setup, int | None], list[Table]]
+"""A study of revisions that compares specs: (file, specs, setup, limit)."""
 
 
-@click.command(name="verbatim")
-@revisions_option
-@chunker_option
-@peers_option
-@out_option("lab-verbatim")
-@study_options
-@lab_options
-def lab_verbatim(
-    common: Common,
-    settings: Settings,
-    revisions: Path,
-    chunkers: tuple[str, ...],
-    peers: bool,
-    out: Path,
-    limit: int | None,
-    workers: int | None,
-) -> int:
-    """Count how much of what is recomputed stands whole in the old version."""
-    specs = chosen(chunkers, MATCHED, peers=peers)
-    return _study(
-        common, out, lambda setup: verbatim(revisions, specs, setup, limit), settings, workers
-    )
+def _comparing(name: str, study: Compared, what: str) -> click.Command:
+    """The command of a study that compares chunkers at their matched sizes."""
+
+    @click.command(name=name, help=what)
+    @revisions_option
+    @chunker_option
+    @peers_option
+    @out_option(f"lab-{name}")
+    @study_options
+    @lab_options
+    def compare(
+        common: Common,
+        settings: Settings,
+        revisions: Path,
+        chunkers: tuple[str, ...],
+        peers: bool,
+        out: Path,
+        limit: int | None,
+        workers: int | None,
+    ) -> int:
+        specs = chosen(chunkers, MATCHED, peers=peers)
+        return _study(
+            common, out, lambda setup: study(revisions, specs, setup, limit), settings, workers
+        )
+
+    return compare
+
+
+lab_position = _comparing(
+    "position",
+    position,
+    "Insert one percent at the start, in the middle, at the end, and count what is recomputed.",
+)
+lab_verbatim = _comparing(
+    "verbatim", verbatim, "Count how much of what is recomputed stands whole in the old version."
+)
 
 
 @click.command(name="overlap")

@@ -1,6 +1,6 @@
 """Options that every command has, and the index that they open."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +106,18 @@ def require_current_folder() -> None:
         ) from error
 
 
+def with_options(
+    command: F, wrapper: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
+) -> F:
+    """`wrapper` in the place of `command`, which takes `options` before the command's own."""
+    wrapper.__name__ = command.__name__
+    wrapper.__doc__ = command.__doc__
+    wrapper.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    for option in reversed(options):
+        wrapper = option(wrapper)
+    return wrapper  # type: ignore[return-value]
+
+
 def common_options(command: F) -> F:
     """Add the options of every command; the command takes them as `common`."""
 
@@ -115,12 +127,7 @@ def common_options(command: F) -> F:
         common = {name: values.pop(name) for name in names if name in values}
         return command(common=Common(**common), **values)
 
-    with_common.__name__ = command.__name__
-    with_common.__doc__ = command.__doc__
-    with_common.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    for option in reversed(_OPTIONS):
-        with_common = option(with_common)
-    return with_common  # type: ignore[return-value]
+    return with_options(command, with_common, _OPTIONS)
 
 
 _OPTIONS = (

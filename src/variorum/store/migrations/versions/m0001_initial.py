@@ -10,11 +10,9 @@ down_revision = None
 def upgrade() -> None:
     _create_collections()
     _create_recipes()
-    _create_reader_sets()
     _create_documents()
     _create_inputs()
     _create_manifest()
-    _create_policies()
 
 
 def _create_collections() -> None:
@@ -23,7 +21,6 @@ def _create_collections() -> None:
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("tenant", sa.String, nullable=False),
         sa.Column("name", sa.String, nullable=False),
-        sa.Column("readings", sa.Integer, nullable=False, server_default="0"),
         sa.UniqueConstraint("tenant", "name"),
     )
     op.create_table(
@@ -68,20 +65,6 @@ def _create_recipes() -> None:
     )
 
 
-def _create_reader_sets() -> None:
-    op.create_table(
-        "reader_set",
-        sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("digest", sa.String, nullable=False, unique=True),
-    )
-    op.create_table(
-        "reader",
-        sa.Column("set_id", sa.Integer, sa.ForeignKey("reader_set.id"), primary_key=True),
-        sa.Column("name", sa.String, primary_key=True),
-    )
-    op.create_index("reader_name", "reader", ["name", "set_id"])
-
-
 def _create_documents() -> None:
     op.create_table(
         "document",
@@ -89,8 +72,6 @@ def _create_documents() -> None:
         sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), nullable=False),
         sa.Column("source", sa.String, nullable=False),
         sa.Column("path", sa.LargeBinary, nullable=False),
-        sa.Column("reader_set_id", sa.Integer, sa.ForeignKey("reader_set.id")),
-        sa.Column("grants", sa.Integer, nullable=False, server_default="0"),
         sa.UniqueConstraint("collection_id", "source", "path"),
     )
     op.create_table(
@@ -110,7 +91,6 @@ def _create_documents() -> None:
         sa.Column("content_type", sa.String, nullable=False),
         sa.Column("parser", sa.String, nullable=False),
         sa.Column("ordinal", sa.Integer, nullable=False),
-        sa.Column("outline", sa.JSON, nullable=False),
         sa.UniqueConstraint("revision_id", "recipe_id", "content_type", "parser", "ordinal"),
     )
 
@@ -152,65 +132,8 @@ def _create_manifest() -> None:
         sa.Column("metadata", sa.JSON, nullable=False),
         sa.Column("from_generation", sa.Integer, nullable=False),
         sa.Column("to_generation", sa.Integer),
-        sa.Column("reader_set_id", sa.Integer, sa.ForeignKey("reader_set.id")),
-        sa.Column("effective_from", sa.BigInteger),
-        sa.Column("effective_until", sa.BigInteger),
     )
     op.create_index("manifest_visible", "manifest", ["collection_id", "to_generation"])
     op.create_index("manifest_document", "manifest", ["document_id", "from_generation"])
     op.create_index("manifest_layout", "manifest", ["layout_id"])
     op.create_index("manifest_revision", "manifest", ["revision_id"])
-    is_dated = sa.text("effective_from IS NOT NULL OR effective_until IS NOT NULL")
-    op.create_index(
-        "manifest_dated",
-        "manifest",
-        ["collection_id", "effective_from", "effective_until"],
-        sqlite_where=is_dated,
-        postgresql_where=is_dated,
-    )
-
-
-def _create_policies() -> None:
-    op.create_table(
-        "policy",
-        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), primary_key=True),
-        sa.Column("version", sa.Integer, primary_key=True),
-        sa.Column("applied_at", sa.String, nullable=False),
-        sa.Column("author", sa.String, nullable=False),
-        sa.Column("text", sa.String, nullable=False),
-    )
-    op.create_table(
-        "access_grant",
-        sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), nullable=False),
-        sa.Column("document_id", sa.Integer, sa.ForeignKey("document.id"), nullable=False),
-        sa.Column("from_version", sa.Integer, nullable=False),
-        sa.Column("to_version", sa.Integer),
-        sa.Column("reader_set_id", sa.Integer, sa.ForeignKey("reader_set.id"), nullable=False),
-        sa.Column("effective_from", sa.BigInteger),
-        sa.Column("effective_until", sa.BigInteger),
-        sa.Column("status", sa.String),
-        sa.Column("status_by", sa.String),
-        sa.Column("status_at", sa.String),
-        sa.Column("section_count", sa.Integer, nullable=False),
-        sa.Column("sections", sa.JSON, nullable=False),
-        sa.Column("rules", sa.JSON, nullable=False),
-    )
-    op.create_index(
-        "access_grant_readers", "access_grant", ["collection_id", "to_version", "reader_set_id"]
-    )
-    op.create_index("access_grant_document", "access_grant", ["document_id", "from_version"])
-    op.create_table(
-        "audit",
-        sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("collection_id", sa.Integer, sa.ForeignKey("collection.id"), nullable=False),
-        sa.Column("at", sa.String, nullable=False),
-        sa.Column("principal", sa.String, nullable=False),
-        sa.Column("verified_by", sa.String, nullable=False),
-        sa.Column("action", sa.String, nullable=False),
-        sa.Column("generation", sa.Integer, nullable=False),
-        sa.Column("policy_version", sa.Integer, nullable=False),
-        sa.Column("effective", sa.String, nullable=False),
-        sa.Column("query", sa.String),
-        sa.Column("citations", sa.JSON, nullable=False),
-    )

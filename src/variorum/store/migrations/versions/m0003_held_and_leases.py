@@ -1,4 +1,4 @@
-"""What the last listings held, and the inputs that writers are at."""
+"""Sources that were dropped, what the last listings held, and the inputs that writers are at."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -29,3 +29,9 @@ def upgrade() -> None:
         _seal(),
     )
     op.create_index("lease_holder", "lease", ["holder"])
+    dropped = sa.Column("dropped", sa.Boolean, nullable=False, server_default=sa.text("0"))
+    op.add_column("source", dropped)
+    op.execute(
+        "UPDATE source SET seal = crc32(CAST(quote(collection_id) || ',' || hex(name) || ','"
+        " || hex(root) || ',' || quote(held_by_restore) || ',' || quote(dropped) AS BLOB))"
+    )

@@ -1,10 +1,10 @@
-"""What lexical search finds inputs by. Its tables are filled by the next sync."""
+"""What lexical search finds inputs by. Its tables are filled from the stored revisions."""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "0007"
+down_revision = "0006"
 
 
 def upgrade() -> None:
