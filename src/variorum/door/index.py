@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, date
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -29,20 +30,36 @@ from variorum.door.telling import telling_damage
 from variorum.door.tracing import traced
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
+from variorum.embedding.remote.tokenizers import named_counter
 from variorum.ledger.alerts import Alert
 from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport
-from variorum.records.arguments import names, place, price, switches, whole, words
+from variorum.records.arguments import (
+    bad_parameter,
+    names,
+    place,
+    price,
+    switches,
+    whole,
+    words,
+)
+from variorum.records.context import Context, Expand, Format
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
-from variorum.records.protocols import Embedder, Progress, Source
+from variorum.records.protocols import Embedder, Progress, Source, TokenCounter
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.asking import ANY, NOW, Asked, asked_at
 from variorum.retrieval.citing import show
+from variorum.retrieval.context import (
+    DEFAULT_BUDGET,
+    DEFAULT_CANDIDATES,
+    Wanted,
+    context,
+)
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Way
-from variorum.retrieval.searching import Question, require_sound, search
+from variorum.retrieval.searching import MAX_K, Question, ranked, require_sound, search
 from variorum.sources import FolderSource, GitSource, JsonLinesSource
 from variorum.sources.git_place import PREFIX
 from variorum.store.generations import GenerationRow
@@ -340,6 +357,65 @@ class Index:
             span.note(generation=answer.generation, hits=len(answer.hits))
         self._note("search", view, answer.effective, [hit.citation for hit in answer.hits], query)
         return answer
+
+    @telling_damage
+    def context(
+        self,
+        query: str,
+        budget: int = DEFAULT_BUDGET,
+        *,
+        k: int = DEFAULT_CANDIDATES,
+        format: Format = "prompt",
+        expand: Expand = "neighbours",
+        tokenizer: TokenCounter | str | None = None,
+        as_of: int | None = None,
+        path: str | None = None,
+        content_type: str | None = None,
+        where: Mapping[str, str | int | float | bool] | None = None,
+        effective: date | str | None = None,
+        mode: str | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> Context:
+        """What a model would be given to answer `query`: whole passages within `budget` tokens.
+
+        Of the best `k` hits as many as fit, each expanded to its neighbours, to its section or not
+        at all, those of one document together and in reading order, cited, and delimited by a fence
+        that no passage holds. `tokenizer` counts as the model does that will read it: an object
+        with `count(text)`, or a name as in a model's spec; by default the index's own model. The
+        other arguments are as in `search`.
+
+        Raises:
+            InputError: as `search`, or a budget, format or expansion that is none.
+            NotFoundError: as `search`, or there is no such tokenizer.
+            UnsupportedError: as `search`, or the model whose tokenizer counts is not to be had.
+            UnavailableError: as `search`, likewise.
+        """
+        require_sound(query, k)
+        within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
+        number = None if as_of is None else whole("as_of", as_of)
+        question = Question(query, k, within, way)
+        with traced("context", collection=self.collection.name, k=k) as span:
+            asked = self._asked(effective)
+            view = self._view(asked, number)
+            counter = self._counter(tokenizer, view.generation)
+            wanted = Wanted.of(counter, budget, format, expand)
+            load = partial(self._sound_embedder_of, view.generation)
+            ranking = ranked(view, load, question, MAX_K)
+            found = context(view, ranking, question, asked, wanted)
+            span.note(generation=found.generation, passages=len(found.passages))
+        citations = [one.citation for one in found.passages]
+        self._note("context", view, found.effective, citations, query)
+        return found
+
+    def _counter(self, given: TokenCounter | str | None, row: GenerationRow) -> TokenCounter:
+        if given is None:
+            return self._embedder_of(row).tokenizer
+        if isinstance(given, str):
+            home = self.config.path.parent if self.config.path else Path()
+            return named_counter(words("tokenizer", given), home)
+        if not isinstance(given, TokenCounter):
+            raise bad_parameter("tokenizer", "an object with count(text), or a name", given)
+        return given
 
     @telling_damage
     def show(self, citation: str | Citation, *, effective: date | str | None = None) -> CitedText:

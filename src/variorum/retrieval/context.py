@@ -3,9 +3,19 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import cast
 
 from variorum.access.standing import Standing
-from variorum.records.context import Context, Expand, Format, LeftOut, Passage
+from variorum.records.arguments import bad_parameter, whole
+from variorum.records.context import (
+    EXPANSIONS,
+    FORMATS,
+    Context,
+    Expand,
+    Format,
+    LeftOut,
+    Passage,
+)
 from variorum.records.names import Citation
 from variorum.records.protocols import TokenCounter
 from variorum.records.text import Span, Text
@@ -34,13 +44,30 @@ class Wanted:
     budget: int = DEFAULT_BUDGET
     format: Format = "prompt"
     expand: Expand = "neighbours"
-    candidates: int = DEFAULT_CANDIDATES
+
+    @classmethod
+    def of(
+        cls, counter: TokenCounter, budget: object, format_: object, expand: object
+    ) -> "Wanted":
+        """What a caller asks for.
+
+        Raises:
+            InputError: a budget that is no whole number from 1 to 10,000,000, or no such format or
+                expansion.
+        """
+        tokens = whole("budget", budget)
+        if not 1 <= tokens <= MAX_BUDGET:
+            raise bad_parameter("budget", f"from 1 to {MAX_BUDGET:,} tokens", budget)
+        for name, value, known in (("format", format_, FORMATS), ("expand", expand, EXPANSIONS)):
+            if value not in known:
+                raise bad_parameter(name, f"one of {', '.join(known)}", value)
+        return cls(counter, tokens, cast(Format, format_), cast(Expand, expand))
 
 
 def context(
     view: View, ranking: Ranking, question: Question, asked: Asked, wanted: Wanted
 ) -> Context:
-    """The best passages of a ranking that the budget holds, as `wanted` says.
+    """The best passages of a ranking that the budget holds, of `question.k` hits at most.
 
     Chunks are taken by their neighbourhoods (`by_neighbourhood`), several documents first
     (`diverse`), each with what it is expanded to; what does not fit is tried alone, then left out.
@@ -50,7 +77,7 @@ def context(
     ordered = diverse(quoting.beside, by_neighbourhood(quoting.beside, ranked))
     choices = [
         Choice(place, list(quoting.groups(place, wanted.expand)))
-        for place in ordered[: wanted.candidates]
+        for place in ordered[: question.k]
     ]
     packed = _packed(quoting, choices, question.query, wanted)
     return Context(

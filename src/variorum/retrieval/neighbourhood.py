@@ -47,7 +47,7 @@ class Beside:
 
 
 def by_neighbourhood(beside: Beside, ranked: Sequence[int]) -> list[int]:
-    """The ranked chunks, those first that stand among good ones.
+    """The ranked chunks: the best one, then those that stand among good ones.
 
     A chunk's score is half what its own rank gives, 1 / (constant + rank), and half the mean of
     what its neighbours' ranks give; one without neighbours has its own. Equals keep their ranks.
@@ -61,7 +61,7 @@ def by_neighbourhood(beside: Beside, ranked: Sequence[int]) -> list[int]:
         weighed = (1 - NEIGHBOURS_WEIGHT) * own[place] + NEIGHBOURS_WEIGHT * mean
         return round(weighed, _DECIMALS)
 
-    return sorted(ranked, key=lambda place: -score(place))
+    return [*ranked[:1], *sorted(ranked[1:], key=lambda place: -score(place))]
 
 
 def diverse(beside: Beside, ordered: Sequence[int]) -> list[int]:
