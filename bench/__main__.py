@@ -4,6 +4,7 @@ import argparse
 
 from bench import (
     chains,
+    context,
     corpus,
     headings,
     ingest,
@@ -18,6 +19,7 @@ from bench.study import Study, report
 
 STUDIES = (
     chains.STUDY,
+    context.STUDY,
     corpus.STUDY,
     headings.STUDY,
     ingest.STUDY,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import cast
 
 from variorum.access.standing import Standing
@@ -22,14 +22,14 @@ from variorum.records.text import Span, Text
 from variorum.retrieval.asking import Asked
 from variorum.retrieval.legs import Ranking
 from variorum.retrieval.neighbourhood import Beside, by_neighbourhood, diverse
-from variorum.retrieval.packing import Choice, Packed, Packing, Taken
+from variorum.retrieval.packing import Choice, Chunks, Packed, Packing, Taken
 from variorum.retrieval.searching import Question, text_of
-from variorum.retrieval.writing import WRITERS
+from variorum.retrieval.writing import WRITERS, Quote
 from variorum.store.manifests import ManifestRow
 from variorum.store.view import View
 
 DEFAULT_BUDGET = 2048
-DEFAULT_CANDIDATES = 100
+DEFAULT_CANDIDATES = 50
 """Hits that a context may hold."""
 MAX_BUDGET = 10_000_000
 MAX_SECTION_CHUNKS = 200
@@ -46,9 +46,7 @@ class Wanted:
     expand: Expand = "neighbours"
 
     @classmethod
-    def of(
-        cls, counter: TokenCounter, budget: object, format_: object, expand: object
-    ) -> "Wanted":
+    def of(cls, counter: TokenCounter, budget: object, format_: object, expand: object) -> "Wanted":
         """What a caller asks for.
 
         Raises:
@@ -76,8 +74,7 @@ def context(
     quoting = _Quoting(view, asked.now_us, {place: n for n, place in enumerate(ranked, start=1)})
     ordered = diverse(quoting.beside, by_neighbourhood(quoting.beside, ranked))
     choices = [
-        Choice(place, list(quoting.groups(place, wanted.expand)))
-        for place in ordered[: question.k]
+        Choice(place, list(quoting.groups(place, wanted.expand))) for place in ordered[: question.k]
     ]
     packed = _packed(quoting, choices, question.query, wanted)
     return Context(
@@ -91,26 +88,22 @@ def context(
         format=wanted.format,
         expand=wanted.expand,
         text=packed.text,
-        passages=packed.passages,
+        passages=tuple(map(quoting.passage, packed.quotes)),
         left_out=tuple(quoting.left_out(packed)),
     )
 
 
-def _packed(
-    quoting: "_Quoting", choices: Sequence[Choice], query: str, wanted: Wanted
-) -> Packed:
+def _packed(quoting: "_Quoting", choices: Sequence[Choice], query: str, wanted: Wanted) -> Packed:
     """Packed under the first fence that no passage holds: a text is finite, fences are not."""
     writer = WRITERS[wanted.format]
+    chunks = Chunks(quoting.text, quoting.text_id, quoting.quotes)
 
     def under(fence: str) -> Packed:
-        parts = partial(writer.parts, fence=fence)
-        packing = Packing(
-            wanted.counter, wanted.budget, quoting.passages, parts, quoting.text_id
-        )
+        packing = Packing(wanted.counter, wanted.budget, chunks, writer, fence)
         return packing.packed(choices)
 
     tried = ((fence, under(fence)) for fence in writer.fences(query))
-    return next(packed for fence, packed in tried if not writer.is_broken(fence, packed.passages))
+    return next(packed for fence, packed in tried if not writer.is_broken(fence, packed.quotes))
 
 
 @dataclass(frozen=True)
@@ -159,13 +152,17 @@ class _Quoting:
             self._paths[place] = self.view.heading_paths([chunk])[0]
         return self._paths[place]
 
-    def passages(self, taken: Taken) -> tuple[Passage, ...]:
+    def text(self, place: int) -> str:
+        start, end = int(self.view.places.starts[place]), int(self.view.places.ends[place])
+        return self._text(place).characters[start:end]
+
+    def quotes(self, taken: Taken) -> tuple[Quote, ...]:
         """Documents in the order in which they were found, each in reading order."""
         by_document: dict[int, list[int]] = {}
         for place in taken:
             by_document.setdefault(self.beside.document(place), []).append(place)
         runs = [run for places in by_document.values() for run in self._runs(sorted(places))]
-        return tuple(self._passage(number, run) for number, run in enumerate(runs, start=1))
+        return tuple(self._quote(number, run) for number, run in enumerate(runs, start=1))
 
     def _runs(self, places: Sequence[int]) -> Iterator[list[int]]:
         """Chunks of a document that touch or overlap, or have blanks alone between them."""
@@ -188,21 +185,29 @@ class _Quoting:
     def _end(self, run: Sequence[int]) -> int:
         return max(int(self.view.places.ends[place]) for place in run)
 
-    def _passage(self, number: int, run: Sequence[int]) -> Passage:
+    def _quote(self, number: int, run: Sequence[int]) -> Quote:
         row, text = self._row(run[0]), self._text(run[0])
         start, end = int(self.view.places.starts[run[0]]), self._end(run)
+        citation = Citation(row.document, row.sha256, start, end)
+        standing = self._standing(row).word(self.now_us)
+        return Quote(number, citation, standing, text.characters[start:end], tuple(run))
+
+    def passage(self, quote: Quote) -> Passage:
+        """A quote with all that is known of it."""
+        first = quote.places[0]
+        row, text, cited = self._row(first), self._text(first), quote.citation
         return Passage(
-            number=number,
-            document=row.document,
-            revision=row.sha256,
-            start=start,
-            end=end,
-            start_line=text.line_of(start),
-            end_line=text.line_of(max(start, end - 1)),
-            heading_path=self._path(run[0]),
-            text=text.characters[start:end],
-            citation=Citation(row.document, row.sha256, start, end),
-            ranks=tuple(sorted(self.ranks[place] for place in run if place in self.ranks)),
+            number=quote.number,
+            document=cited.document,
+            revision=cited.revision,
+            start=cited.start,
+            end=cited.end,
+            start_line=text.line_of(cited.start),
+            end_line=text.line_of(max(cited.start, cited.end - 1)),
+            heading_path=self._path(first),
+            text=quote.text,
+            citation=cited,
+            ranks=tuple(sorted(self.ranks[one] for one in quote.places if one in self.ranks)),
             **self._standing(row).as_fields(self.now_us),
         )
 

@@ -69,7 +69,7 @@ def diverse(beside: Beside, ordered: Sequence[int]) -> list[int]:
 
     Of the first `LEAD_DEPTH`, the best of each of up to `LEAD_DOCUMENTS` documents leads.
     """
-    leads = {place: None for place in _leads(beside, ordered[:LEAD_DEPTH])}
+    leads = dict.fromkeys(_leads(beside, ordered[:LEAD_DEPTH]))
     return [*leads, *(place for place in ordered if place not in leads)]
 
 

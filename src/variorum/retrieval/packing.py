@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
-from variorum.records.context import Passage
 from variorum.records.protocols import TokenCounter
+from variorum.retrieval.writing import Quote, Writer, written
 
 Taken = Sequence[int]
 """Places of chunks, in the order in which they were taken."""
@@ -29,31 +28,45 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What the budget holds: the passages, how they are written, and what was refused."""
+    """What the budget holds: the quotes, how they are written, and what was refused."""
 
-    passages: tuple[Passage, ...]
+    quotes: tuple[Quote, ...]
     text: str
     tokens: int
     refused: tuple[Refused, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """What packing asks of chunks: their texts, which of them have the same text, and the quotes
+    that taken ones make.
+    """
+
+    text: Callable[[int], str]
+    text_id: Callable[[int], int]
+    quotes: Callable[[Taken], tuple[Quote, ...]]
 
 
 @dataclass(slots=True)
 class Packing:
     """Takes chunks one after the other while they fit.
 
-    `passages` makes passages of taken chunks, `parts` writes them, and `text_id` is equal for
-    chunks whose text is the same. Parts are counted once each,
-    and their sum decides what is tried; the whole is counted at the end, exactly, and what was
-    taken last is given up again where a tokenizer counts more for the whole than for its parts.
+    Each chunk and each piece of the frame is counted once, and their sum decides what is tried. The
+    whole is counted at the end, exactly, and what was taken last is given up again where a
+    tokenizer counts more for the whole than for its parts.
     """
 
     counter: TokenCounter
     budget: int
-    passages: Callable[[Taken], tuple[Passage, ...]]
-    parts: Callable[[Sequence[Passage]], list[str]]
-    text_id: Callable[[int], int]
-    _steps: list[tuple[Choice, list[int]]] = field(default_factory=list)
+    chunks: Chunks
+    writer: Writer
+    fence: str
+    _steps: list[tuple[int, list[int]]] = field(default_factory=list)
+    _taken: dict[int, None] = field(default_factory=dict)
+    _text_ids: set[int] = field(default_factory=set)
+    _texts: int = 0
     _counts: dict[str, int] = field(default_factory=dict)
+    _chunk_counts: dict[int, int] = field(default_factory=dict)
     _refused: list[Refused] = field(default_factory=list)
 
     def packed(self, choices: Iterable[Choice]) -> Packed:
@@ -62,48 +75,62 @@ class Packing:
         """
         for choice in choices:
             self._try(choice)
-        passages, text, tokens = self._written()
-        while tokens > self.budget and self._steps:
-            choice, _ = self._steps.pop()
-            self._refused.append(Refused(choice.place, tokens))
-            passages, text, tokens = self._written()
-        return Packed(passages, text, tokens, self._left_out())
+        packed = self._packed()
+        while packed.tokens > self.budget and self._steps:
+            self._give_up(packed.tokens)
+            packed = self._packed()
+        return packed
 
     def _try(self, choice: Choice) -> None:
-        taken = self._taken()
-        if choice.place not in taken and self._is_in(choice.place, taken):
-            self._refused.append(Refused(choice.place, None))
+        place = choice.place
+        if place not in self._taken and self.chunks.text_id(place) in self._text_ids:
+            self._refused.append(Refused(place, None))
             return
         tokens = 0
         for group in choice.groups:
-            added = [place for place in group if place not in taken]
-            tokens = self._sum([*taken, *added]) if added else 0
+            added = [one for one in group if one not in self._taken]
+            tokens = self._sum(added)
             if tokens <= self.budget:
-                self._steps.append((choice, added))
+                self._take(place, added)
                 return
-        self._refused.append(Refused(choice.place, tokens))
+        self._refused.append(Refused(place, tokens))
 
-    def _is_in(self, place: int, taken: Iterable[int]) -> bool:
-        text_id = self.text_id(place)
-        return any(self.text_id(one) == text_id for one in taken)
+    def _take(self, place: int, added: list[int]) -> None:
+        self._steps.append((place, added))
+        self._taken.update(dict.fromkeys(added))
+        self._text_ids.update(map(self.chunks.text_id, added))
+        self._texts += sum(map(self._chunk_tokens, added))
 
-    def _left_out(self) -> tuple[Refused, ...]:
-        """A chunk that a later one brought in as its neighbour is in."""
-        taken = self._taken()
-        return tuple(one for one in self._refused if one.place not in taken)
+    def _give_up(self, tokens: int) -> None:
+        place, added = self._steps.pop()
+        for one in added:
+            del self._taken[one]
+        self._refused.append(Refused(place, tokens))
 
-    def _taken(self) -> dict[int, None]:
-        return dict.fromkeys(chain.from_iterable(added for _, added in self._steps))
+    def _sum(self, added: Taken) -> int:
+        """What the context would come to; its texts alone where they are too much already."""
+        if not added:
+            return 0
+        texts = self._texts + sum(map(self._chunk_tokens, added))
+        if texts > self.budget:
+            return texts
+        quotes = self.chunks.quotes([*self._taken, *added])
+        return texts + sum(map(self._count, self.writer.frame(quotes, self.fence)))
 
-    def _sum(self, taken: Taken) -> int:
-        return sum(map(self._count, self.parts(self.passages(taken))))
+    def _chunk_tokens(self, place: int) -> int:
+        if place not in self._chunk_counts:
+            text = self.writer.text(self.chunks.text(place))
+            self._chunk_counts[place] = self.counter.count(text)
+        return self._chunk_counts[place]
 
-    def _count(self, part: str) -> int:
-        if part not in self._counts:
-            self._counts[part] = self.counter.count(part)
-        return self._counts[part]
+    def _count(self, piece: str) -> int:
+        if piece not in self._counts:
+            self._counts[piece] = self.counter.count(piece)
+        return self._counts[piece]
 
-    def _written(self) -> tuple[tuple[Passage, ...], str, int]:
-        passages = self.passages(list(self._taken()))
-        text = "".join(self.parts(passages)) if passages else ""
-        return passages, text, self.counter.count(text) if text else 0
+    def _packed(self) -> Packed:
+        quotes = self.chunks.quotes(list(self._taken))
+        text = written(self.writer, quotes, self.fence)
+        # A chunk that a later one brought in as its neighbour is in.
+        refused = tuple(one for one in self._refused if one.place not in self._taken)
+        return Packed(quotes, text, self.counter.count(text) if text else 0, refused)
