@@ -217,9 +217,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunker", default=DEFAULT)
     parser.add_argument("--budget", type=int, default=2048)
     parser.add_argument("--modes", nargs="+", default=["dense", "hybrid"])
-    parser.add_argument(
-        "--neighbours-weight", type=float, default=neighbourhood.NEIGHBOURS_WEIGHT
-    )
+    parser.add_argument("--neighbours-weight", type=float, default=neighbourhood.NEIGHBOURS_WEIGHT)
     parser.add_argument("--expand", nargs="+", default=["none", "neighbours", "section"])
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import variorum
 from command_tree import leaves, named
-from json_shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
+from json_shapes import COMMON_REPORT, CONTEXT, ERROR_SHAPE, SHAPES
 from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
@@ -77,8 +77,13 @@ def test_every_json_field_is_documented(name: str) -> None:
     assert fields <= documented, fields - documented
 
 
+def test_every_field_of_a_context_is_documented() -> None:
+    documented = code_words(section(REFERENCE, "### variorum search"))
+    assert documented >= CONTEXT
+
+
 def test_every_documented_json_field_exists() -> None:
-    known = set().union(*SHAPES.values(), COMMON_REPORT, ERROR_SHAPE)
+    known = set().union(*SHAPES.values(), COMMON_REPORT, CONTEXT, ERROR_SHAPE)
     paths = {
         word
         for word in code_words(section(REFERENCE, "## Commands") + section(REFERENCE, "## JSON"))

@@ -16,6 +16,7 @@ from variorum.surfaces.cli import (
     demo,
     lab,
     reading,
+    searching,
     setting_up,
     syncing,
 )
@@ -64,6 +65,7 @@ def variorum(context: click.Context) -> None:
 for command in (
     *setting_up.COMMANDS,
     *syncing.COMMANDS,
+    *searching.COMMANDS,
     *reading.COMMANDS,
     *access.COMMANDS,
     *costing.COMMANDS,
