@@ -110,6 +110,26 @@ class Embedder(Sizer, Protocol):
         ...
 
 
+@runtime_checkable
+class Reranker(Protocol):
+    """Reads a query and a passage together. Is shown passages that the asker may read, and no
+    others. Safe for several threads at once.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in an answer."""
+        ...
+
+    def scores(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        """How well each passage answers the query, in order: higher is better.
+
+        Raises:
+            UnavailableError: it cannot answer now.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A document that a source lists: its path in the source, and what reading it needs.
