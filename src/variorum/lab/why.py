@@ -11,12 +11,13 @@ from typing import Literal
 
 from variorum.chunking import render
 from variorum.formats import decode, parse
-from variorum.records.errors import InputError, NotFoundError, UnsupportedError
+from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder
 from variorum.records.text import Revision, Span, Text
 from variorum.retrieval.dense import search_dense
 from variorum.retrieval.ranking import Scored, chunks_of
+from variorum.retrieval.refusing import require_askable
 from variorum.store.manifests import ManifestRow
 from variorum.store.view import View
 
@@ -125,7 +126,7 @@ def diagnose(
         NotFoundError: no kept generation ever held what is cited.
         UnsupportedError: the generation was embedded by another model than `embedder`.
     """
-    _require_sound(view, embedder, question)
+    require_askable(view, embedder, question)
     passed: list[Stage] = []
     chunks: tuple[PassageChunk, ...] = ()
     try:
@@ -135,7 +136,7 @@ def diagnose(
         places = _chunks_of(view, row, span)
         vector = embedder.embed([question], "query")[0]
         chosen = chunks_of(view.places, allowed)
-        ranked = search_dense(view, vector, chosen, chosen.size)
+        ranked = list(search_dense(view, vector, chosen, chosen.size))
         chunks = _weighed(view, embedder, ranked, places, limits)
         passed += _judged(view, ranked, chunks, limits)
     except _LostError as lost:
@@ -143,26 +144,6 @@ def diagnose(
     rest = STAGES[len(passed) :]
     stages = [*passed, *(Stage(name, "not-reached", "") for name in rest)]
     return Diagnosis(view.generation.number, tuple(stages), chunks)
-
-
-def _require_sound(view: View, embedder: Embedder, question: str) -> None:
-    if not question.strip():
-        raise InputError(
-            "the question is blank",
-            kind="blank-query",
-            expected="some words to search for",
-            found=repr(question),
-            remedy="give the question in quotes",
-        )
-    if view.generation.model_fingerprint != embedder.identity.fingerprint:
-        raise UnsupportedError(
-            f"generation {view.generation.number} was embedded by another model",
-            kind="model-mismatch",
-            subject=view.generation.model_spec,
-            expected=view.generation.model_fingerprint,
-            found=embedder.identity.fingerprint,
-            remedy="ask about a newer generation, or configure the model that it names",
-        )
 
 
 def _parsed(view: View, expected: Citation, passed: list[Stage]) -> str:

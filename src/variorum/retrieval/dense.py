@@ -4,16 +4,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from variorum.records.protocols import Vectors
-from variorum.retrieval.ranking import SCORE_DECIMALS, Scored, best
+from variorum.retrieval.ranking import SCORE_DECIMALS, Ranked, best
 from variorum.store.view import View
 
 _SLACK = np.float32(1e-5)
 """How far a product's float32 sum may stand from the score recomputed in a fixed order."""
+_BLOCK = 64
+"""Vectors whose products are in work at once: few enough for the processor's cache."""
 
 
 def search_dense(
     view: View, query: NDArray[np.float32], chosen: NDArray[np.intp], k: int
-) -> list[Scored]:
+) -> Ranked:
     """The k best of the chosen chunks, best first.
 
     Scores are recomputed in a fixed order and rounded before they are ranked. Linear in the chosen
@@ -21,7 +23,7 @@ def search_dense(
     """
     places = view.places
     if not chosen.size or k <= 0:
-        return []
+        return Ranked.nothing()
     is_all = chosen.size == places.input_ids.size
     wanted = places.input_ids if is_all else places.input_ids[chosen]
     matrix, rows = view.vectors(wanted)
@@ -45,5 +47,10 @@ def _near_the_top(rough: NDArray[np.float32], k: int) -> NDArray[np.intp]:
 
 
 def _final_scores(vectors: Vectors, query: NDArray[np.float32]) -> NDArray[np.float64]:
-    products = vectors.astype(np.float64) * query.astype(np.float64)
-    return np.round(np.cumsum(products, axis=1)[:, -1], SCORE_DECIMALS)
+    """The products with `query`, each summed from the first dimension to the last."""
+    wide = query.astype(np.float64)
+    scores = np.empty(len(vectors))
+    for start in range(0, len(vectors), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        scores[rows] = np.cumsum(vectors[rows] * wide, axis=1)[:, -1]
+    return np.round(scores, SCORE_DECIMALS)

@@ -17,9 +17,10 @@ from variorum.records.errors import (
 )
 from variorum.records.protocols import Embedder
 from variorum.retrieval.dense import search_dense
-from variorum.retrieval.fusion import LegScores, fuse, scores_of
+from variorum.retrieval.fusion import LegScores, fuse, scores_of, shares_of
 from variorum.retrieval.lexical import LexicalLeg, search_lexical
-from variorum.retrieval.ranking import Scored, best
+from variorum.retrieval.ranking import Ranked, best
+from variorum.retrieval.refusing import require_same_model
 from variorum.store.view import View
 
 Mode = Literal["dense", "lexical", "hybrid"]
@@ -83,7 +84,7 @@ class Ranking:
     """The best chunks, what each leg gave each, and how they came to be found."""
 
     mode: Mode
-    scored: list[Scored]
+    scored: Ranked
     legs: LegScores
     lexical: LexicalLeg | None = None
     fallback: str | None = None
@@ -148,22 +149,20 @@ class _Finding:
 
     def _hybrid(self) -> Ranking:
         dense, lexical = self._dense(DEPTH), self._lexical(DEPTH)
-        totals, given = fuse({"dense": dense, "lexical": lexical.hits}, self.weights)
-        indexes = np.array([one.index for one in totals], np.intp)
-        scores = np.array([one.score for one in totals], np.float64)
-        scored = best(self.view, indexes, scores, self.k)
-        return Ranking("hybrid", scored, given, lexical)
+        legs = {"dense": dense, "lexical": lexical.hits}
+        scored = best(self.view, *fuse(legs, self.weights), self.k)
+        return Ranking("hybrid", scored, shares_of(scored, legs, self.weights), lexical)
 
-    def _dense(self, depth: int) -> list[Scored]:
+    def _dense(self, depth: int) -> Ranked:
         if not self.chosen.size:
-            return []
+            return Ranked.nothing()
         vector = self._vector()
         return search_dense(self.view, vector, self.chosen, depth)
 
     def _vector(self) -> NDArray[np.float32]:
         try:
             embedder = self.load()
-            _require_same_model(self.view, embedder)
+            require_same_model(self.view, embedder)
         except _MISSING as error:
             raise _LackingError("dense", error) from error
         try:
@@ -179,15 +178,3 @@ class _Finding:
             return search_lexical(self.view, self.query, self.chosen, depth)
         except UnsupportedError as error:
             raise _LackingError("lexical", error) from error
-
-
-def _require_same_model(view: View, embedder: Embedder) -> None:
-    if view.generation.model_fingerprint != embedder.identity.fingerprint:
-        raise UnsupportedError(
-            f"generation {view.generation.number} was embedded by another model",
-            kind="model-mismatch",
-            subject=view.generation.model_spec,
-            expected=view.generation.model_fingerprint,
-            found=embedder.identity.fingerprint,
-            remedy="search a newer generation, or install the model that it names",
-        )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from variorum.analysis import ANALYZER, QueryTerm, query_terms
 from variorum.records.hits import TermScore
-from variorum.retrieval.ranking import SCORE_DECIMALS, Scored, best
+from variorum.retrieval.ranking import SCORE_DECIMALS, Ranked, best
 from variorum.store.view import View
 
 K1 = 0.9
@@ -77,7 +77,7 @@ class Searched:
 class LexicalLeg:
     """The k best chunks, and the terms that found them."""
 
-    hits: list[Scored]
+    hits: Ranked
     searched: Searched
     matched: tuple[Matched, ...]
 

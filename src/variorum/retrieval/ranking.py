@@ -1,6 +1,6 @@
 """One total order of scored chunks, whatever scored them (invariant 10)."""
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,23 @@ class Scored:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Chunks of a view's `Places` with their final scores, best first: intp[n] and float64[n]."""
+
+    indexes: NDArray[np.intp]
+    scores: NDArray[np.float64]
+
+    @classmethod
+    def nothing(cls) -> "Ranked":
+        """No chunk at all."""
+        return cls(np.empty(0, np.intp), np.empty(0))
+
+    def __iter__(self) -> Iterator[Scored]:
+        for index, score in zip(self.indexes.tolist(), self.scores.tolist(), strict=True):
+            yield Scored(index, score)
+
+
 def chunks_of(places: Places, allowed: Set[int] | None) -> NDArray[np.intp]:
     """The places of the chunks of the allowed manifest rows, of all where None; ascending."""
     if allowed is None:
@@ -27,23 +44,14 @@ def chunks_of(places: Places, allowed: Set[int] | None) -> NDArray[np.intp]:
     return np.flatnonzero(np.isin(places.manifest_ids, np.fromiter(allowed, np.int64)))
 
 
-def best(
-    view: View, indexes: NDArray[np.intp], scores: NDArray[np.float64], k: int
-) -> list[Scored]:
+def best(view: View, indexes: NDArray[np.intp], scores: NDArray[np.float64], k: int) -> Ranked:
     """The k best of chunks with final scores: by score, then document name, then place."""
     if k <= 0 or not indexes.size:
-        return []
+        return Ranked.nothing()
     if indexes.size > k:
         threshold = np.partition(scores, scores.size - k)[scores.size - k]
         near = scores >= threshold
         indexes, scores = indexes[near], scores[near]
-    places, documents = view.places, view.documents
-    found = [Scored(int(one), float(score)) for one, score in zip(indexes, scores, strict=True)]
-    found.sort(
-        key=lambda one: (
-            -one.score,
-            documents[int(places.manifest_ids[one.index])].document,
-            int(places.ordinals[one.index]),
-        )
-    )
-    return found[:k]
+    ordinals = view.places.ordinals[indexes]
+    order = np.lexsort((ordinals, view.name_order[indexes], -scores))[:k]
+    return Ranked(indexes[order], scores[order])

@@ -1,12 +1,12 @@
 """From a query to cited hits."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from variorum.chunking import render
 from variorum.formats import decode
-from variorum.records.arguments import whole, words
+from variorum.records.arguments import whole
 from variorum.records.errors import InputError
 from variorum.records.hits import Answer, Hit
 from variorum.records.names import Citation
@@ -14,7 +14,8 @@ from variorum.records.text import Revision, Text
 from variorum.retrieval.asking import Asked
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Loads, Ranking, Way, rank
-from variorum.retrieval.ranking import Scored, chunks_of
+from variorum.retrieval.ranking import chunks_of
+from variorum.retrieval.refusing import require_query
 from variorum.store.manifests import ManifestRow
 from variorum.store.view import View
 
@@ -74,16 +75,7 @@ def require_sound(query: str, k: int) -> None:
     Raises:
         InputError: a query that is no text or blank, or a `k` that is no whole number in range.
     """
-    if not isinstance(query, str) or query.strip():
-        words("query", query)
-    else:
-        raise InputError(
-            "the query is blank",
-            kind="blank-query",
-            expected="some words to search for",
-            found=repr(query),
-            remedy='give the query in quotes: variorum search "your question"',
-        )
+    require_query(query)
     whole("k", k)
     if not 1 <= k <= MAX_K:
         raise InputError(
@@ -96,8 +88,27 @@ def require_sound(query: str, k: int) -> None:
         )
 
 
-def _hits(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> Iterator[Hit]:
-    places, documents, scored = view.places, view.documents, ranking.scored
+def _hits(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> list[Hit]:
+    """The hits, best first. Each document is decoded once, and its history followed once."""
+    found: dict[int, list[_Found]] = {}
+    for one in _found(view, ranking, now_us, explain=explain):
+        found.setdefault(one.row.id, []).append(one)
+    hits = [hit for ones in found.values() for hit in _hits_of(view, ones)]
+    return sorted(hits, key=lambda hit: hit.rank)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A chunk that was found; `told` are the fields of its hit that stand in no text."""
+
+    row: ManifestRow
+    start: int
+    end: int
+    told: Mapping[str, Any]
+
+
+def _found(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> Iterator[_Found]:
+    places, documents, scored = view.places, view.documents, list(ranking.scored)
     rows = [documents[int(places.manifest_ids[one.index])] for one in scored]
     heading_paths = view.heading_paths(
         (row.layout_id, int(places.ordinals[one.index]))
@@ -108,29 +119,30 @@ def _hits(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> Iterat
     for place, (one, path, row) in enumerate(found, start=1):
         terms = ranking.lexical.terms_of(one.index) if explain and ranking.lexical else ()
         standing = standings[row.id].as_fields(now_us)
-        told = {"rank": place, "heading_path": path, "terms": terms, **standing}
-        yield _hit(view, row, one, {**told, "legs": ranking.legs[one.index]})
+        told = {"rank": place, "score": one.score, "heading_path": path, "terms": terms, **standing}
+        start, end = int(places.starts[one.index]), int(places.ends[one.index])
+        yield _Found(row, start, end, {**told, "legs": ranking.legs[one.index]})
 
 
-def _hit(view: View, row: ManifestRow, scored: Scored, told: Mapping[str, Any]) -> Hit:
-    """A chunk as a hit; `told` are the fields that stand in no place."""
-    places = view.places
-    start, end = int(places.starts[scored.index]), int(places.ends[scored.index])
+def _hits_of(view: View, found: Sequence[_Found]) -> Iterator[Hit]:
+    """The chunks found in one document, as hits."""
+    row = found[0].row
     text = text_of(view, row.revision_id, row.content_type)
-    passage = text.characters[start:end]
-    return Hit(
-        score=scored.score,
-        document=row.document,
-        revision=row.sha256,
-        start=start,
-        end=end,
-        start_line=text.line_of(start),
-        end_line=text.line_of(max(start, end - 1)),
-        text=passage,
-        citation=Citation(row.document, row.sha256, start, end),
-        changed_at=_changed_at(view, row, passage),
-        **told,
-    )
+    passages = [text.characters[one.start : one.end] for one in found]
+    changed_at = _changed_at(view, row, text, passages)
+    for one, passage in zip(found, passages, strict=True):
+        yield Hit(
+            document=row.document,
+            revision=row.sha256,
+            start=one.start,
+            end=one.end,
+            start_line=text.line_of(one.start),
+            end_line=text.line_of(max(one.start, one.end - 1)),
+            text=passage,
+            citation=Citation(row.document, row.sha256, one.start, one.end),
+            changed_at=changed_at[passage],
+            **one.told,
+        )
 
 
 def text_of(view: View, revision_id: int, content_type: str) -> Text:
@@ -138,15 +150,20 @@ def text_of(view: View, revision_id: int, content_type: str) -> Text:
     return decode(Revision(view.content(revision_id), content_type))
 
 
-def _changed_at(view: View, row: ManifestRow, passage: str) -> str:
-    """When the passage's text came to be as it is: the oldest publish of an unbroken run of
+def _changed_at(
+    view: View, row: ManifestRow, text: Text, passages: Sequence[str]
+) -> dict[str, str]:
+    """When each passage's text came to be as it is: the oldest publish of an unbroken run of
     revisions that all hold it. Outer white space and the kind of line ends are no change.
     """
-    changed_at = view.generation.created_at
-    wanted = render("", passage)
+    dates = dict.fromkeys(passages, view.generation.created_at)
+    wanted = {passage: render("", passage) for passage in dates}
     for revision_id, published_at in view.earlier_revisions(row):
-        characters = text_of(view, revision_id, row.content_type).characters
-        if wanted not in render("", characters):
+        if revision_id != row.revision_id:
+            text = text_of(view, revision_id, row.content_type)
+        characters = render("", text.characters)
+        wanted = {one: rendered for one, rendered in wanted.items() if rendered in characters}
+        if not wanted:
             break
-        changed_at = published_at
-    return changed_at
+        dates.update(dict.fromkeys(wanted, published_at))
+    return dates

@@ -78,6 +78,15 @@ class View:
         return places if passing.all() else places.chosen(passing)
 
     @cached_property
+    def name_order(self) -> NDArray[np.int64]:
+        """Which document, in the order of their names, each chunk of `places` is of."""
+        rows = sorted(self.documents.values(), key=lambda row: row.document)
+        ids = np.fromiter((row.id for row in rows), np.int64, len(rows))
+        order = np.argsort(ids)
+        found: NDArray[np.int64] = order[np.searchsorted(ids[order], self.places.manifest_ids)]
+        return found
+
+    @cached_property
     def kept_back(self) -> dict[int, list[Span]]:
         """What sections keep back of the generation's documents, by manifest row."""
         sections = self.decision.sections

@@ -1,14 +1,20 @@
 """By meaning, by words, by both: what each leg gives, and what happens where one is not there."""
 
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 import variorum
+from variorum.formats import decode
 from variorum.records.errors import InputError, UnavailableError, UnsupportedError
 from variorum.records.hits import Answer, Hit
 from variorum.records.protocols import Role, Vectors
+from variorum.records.text import Revision, Text
+from variorum.retrieval import searching
 from variorum.retrieval.fusion import RANK_CONSTANT
+from variorum.store.store import counted_statements
 from workbench import Bench, Recorder, document, section, words
 
 TITLES = [f"T{n}" for n in range(12)]
@@ -160,3 +166,53 @@ def test_the_next_sync_makes_the_terms_and_embeds_nothing(unindexed: Bench) -> N
     assert answered(unindexed, query()).mode == "hybrid"
     with variorum.open(unindexed.home, embedder=unindexed.embedder) as index:
         assert index.verify() == []
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Sixty documents of eight sections, each published twice."""
+    bench = Bench(tmp_path_factory.mktemp("shelf"))
+    for edition in ("First", "Second"):
+        bench.write({f"{n}.md": document(*TITLES[:8], f"{edition}{n}") for n in range(60)})
+        bench.sync()
+    return bench
+
+
+def work(bench: Bench, mode: str, *, k: int = 10) -> tuple[int, int]:
+    """SQL statements and calls of Python functions that a second search takes."""
+    with bench.open() as index:
+        index.search(query(), k, mode=mode)
+        calls = [0]
+
+        def count(_frame: FrameType, event: str, _argument: object) -> None:
+            calls[0] += event == "call"
+
+        with counted_statements(index.store.engine()) as statements:
+            sys.setprofile(count)
+            try:
+                index.search(query(), k, mode=mode)
+            finally:
+                sys.setprofile(None)
+    return len(statements), calls[0]
+
+
+def test_both_legs_together_take_no_more_work_than_each_alone(shelf: Bench) -> None:
+    dense, lexical, hybrid = (work(shelf, mode) for mode in ("dense", "lexical", "hybrid"))
+    for alone, other, both in zip(dense, lexical, hybrid, strict=True):
+        assert both <= alone + other
+
+
+@pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
+def test_each_revision_is_decoded_once_however_many_hits_it_has(
+    shelf: Bench, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[str] = []
+
+    def noting(revision: Revision) -> Text:
+        decoded.append(revision.sha256)
+        return decode(revision)
+
+    monkeypatch.setattr(searching, "decode", noting)
+    hits = answered(shelf, query(), 300, mode=mode).hits
+    assert len({hit.document for hit in hits}) < len(hits)
+    assert len(decoded) == len(set(decoded))
