@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, date
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -31,6 +31,7 @@ from variorum.door.tracing import traced
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
 from variorum.embedding.remote.tokenizers import named_counter
+from variorum.embedding.rerank.registry import reranker_from_spec
 from variorum.ledger.alerts import Alert
 from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport
@@ -47,7 +48,7 @@ from variorum.records.context import Context, Expand, Format
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
-from variorum.records.protocols import Embedder, Progress, Source, TokenCounter
+from variorum.records.protocols import Embedder, Progress, Reranker, Source, TokenCounter
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.retrieval.asking import ANY, NOW, Asked, asked_at
 from variorum.retrieval.citing import show
@@ -89,12 +90,13 @@ def open_index(
     embedder: Embedder | None = None,
     model: str | None = None,
     principal: Principal | str | None = None,
+    reranker: Reranker | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
     `store` names another store folder, `config` another file, `collection` one of several.
-    `model`, a spec, or `embedder`, an object, replaces the configured model. Nothing is read or
-    made before it is needed.
+    `model`, a spec, or `embedder`, an object, replaces the configured model, `reranker`, an object,
+    the configured reranker. Nothing is read or made before it is needed.
 
     `principal` is who reads: the local owner where it is None; a verified identity (see
     `TokenVerifier`); or, as text such as `user:ann,group:staff`, whom the owner acts as.
@@ -117,7 +119,9 @@ def open_index(
         wanted = replace(wanted, model=words("model", model))
     if principal is not None and not isinstance(principal, Principal):
         principal = acting_as(wanted.tenant, words("principal", principal))
-    return Index(loaded, wanted, given, principal, is_model_named=model is not None)
+    return Index(
+        loaded, wanted, given, principal, is_model_named=model is not None, reranker=reranker
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,7 @@ class Index:
         clock: Clock = utc_now,
         *,
         is_model_named: bool = False,
+        reranker: Reranker | None = None,
     ) -> None:
         self.config = config
         self.collection = collection
@@ -157,6 +162,7 @@ class Index:
         self._store = Store(config.store, catch_up)
         self._views = Views(self._store)
         self._given = embedder
+        self._given_reranker = reranker
         self._is_model_named = is_model_named or config.path is not None
         self._embedders: dict[str, Embedder] = {}
         self._probed: set[str] = set()
@@ -349,7 +355,7 @@ class Index:
         switches(explain=explain)
         within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
         number = None if as_of is None else whole("as_of", as_of)
-        question = Question(query, k, within, way, explain)
+        question = Question(query, k, within, way, explain, self._reranker)
         with traced("search", collection=self.collection.name, k=k) as span:
             asked = self._asked(effective)
             view = self._view(asked, number)
@@ -393,7 +399,7 @@ class Index:
         require_sound(query, k)
         within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
         number = None if as_of is None else whole("as_of", as_of)
-        question = Question(query, k, within, way)
+        question = Question(query, k, within, way, reranker=self._reranker)
         with traced("context", collection=self.collection.name, k=k) as span:
             asked = self._asked(effective)
             view = self._view(asked, number)
@@ -406,6 +412,12 @@ class Index:
         citations = [one.citation for one in found.passages]
         self._note("context", view, found.effective, citations, query)
         return found
+
+    @cached_property
+    def _reranker(self) -> Reranker | None:
+        home = self.config.path.parent if self.config.path else Path()
+        spec = self.collection.reranker
+        return self._given_reranker or (reranker_from_spec(spec, home) if spec else None)
 
     def _counter(self, given: TokenCounter | str | None, row: GenerationRow) -> TokenCounter:
         if given is None:

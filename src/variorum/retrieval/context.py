@@ -23,7 +23,8 @@ from variorum.retrieval.asking import Asked
 from variorum.retrieval.legs import Ranking
 from variorum.retrieval.neighbourhood import Beside, by_neighbourhood, diverse
 from variorum.retrieval.packing import Choice, Chunks, Packed, Packing, Taken
-from variorum.retrieval.searching import Question, text_of
+from variorum.retrieval.searching import Question
+from variorum.retrieval.texts import text_of
 from variorum.retrieval.writing import WRITERS, Quote
 from variorum.store.manifests import ManifestRow
 from variorum.store.view import View

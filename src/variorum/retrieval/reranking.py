@@ -6,6 +6,7 @@ It is given passages of the view alone, so it sees what the asker may see and no
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from variorum.chunking import render
 from variorum.records.errors import BugError, UnavailableError
@@ -14,7 +15,7 @@ from variorum.records.protocols import Reranker
 from variorum.retrieval.fusion import LegScores
 from variorum.retrieval.legs import Ranking
 from variorum.retrieval.ranking import SCORE_DECIMALS, best
-from variorum.retrieval.searching import text_of
+from variorum.retrieval.texts import text_of
 from variorum.store.view import View
 
 RERANK_DEPTH = 50
@@ -29,18 +30,17 @@ def reranked(view: View, reranker: Reranker, query: str, ranking: Ranking) -> Ra
         BugError: it gives no finite score for each passage.
         UnsupportedError: it cannot be run at all.
     """
-    top = ranking.scored[:RERANK_DEPTH]
-    if not top:
+    indexes = ranking.scored.indexes
+    if not indexes.size:
         return ranking
-    indexes = np.array([one.index for one in top], np.intp)
     try:
-        given = reranker.scores(query, [_passage(view, one.index) for one in top])
+        given = reranker.scores(query, [_passage(view, int(place)) for place in indexes])
     except UnavailableError as error:
         why = f"not reranked: {error.message}"
         return replace(ranking, fallback=f"{ranking.fallback}; {why}" if ranking.fallback else why)
-    scores = np.round(np.asarray(given, np.float64), SCORE_DECIMALS)
-    _require_sound(reranker, scores, len(top))
-    scored = best(view, indexes, scores, len(top))
+    scores: NDArray[np.float64] = np.asarray(given, np.float64).round(SCORE_DECIMALS)
+    _require_sound(reranker, scores, indexes.size)
+    scored = best(view, indexes, scores, indexes.size)
     legs: LegScores = {
         one.index: (
             *(replace(leg, share=0.0) for leg in ranking.legs[one.index]),
@@ -59,7 +59,7 @@ def _passage(view: View, place: int) -> str:
     return render("", text[int(places.starts[place]) : int(places.ends[place])])
 
 
-def _require_sound(reranker: Reranker, scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", count: int) -> None:
+def _require_sound(reranker: Reranker, scores: NDArray[np.float64], count: int) -> None:
     if scores.shape != (count,) or not np.isfinite(scores).all():
         raise BugError(
             f"the reranker {reranker.name!r} does not score each passage",

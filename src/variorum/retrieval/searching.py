@@ -5,17 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from variorum.chunking import render
-from variorum.formats import decode
 from variorum.records.arguments import whole
 from variorum.records.errors import InputError
 from variorum.records.hits import Answer, Hit
 from variorum.records.names import Citation
-from variorum.records.text import Revision, Text
+from variorum.records.protocols import Reranker
+from variorum.records.text import Text
 from variorum.retrieval.asking import Asked
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Loads, Ranking, Way, rank
 from variorum.retrieval.ranking import chunks_of
 from variorum.retrieval.refusing import require_query
+from variorum.retrieval.reranking import RERANK_DEPTH, reranked
+from variorum.retrieval.texts import text_of
 from variorum.store.manifests import ManifestRow
 from variorum.store.view import View
 
@@ -24,13 +26,17 @@ MAX_K = 1000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, how to look for it, and where. `explain`: also say which words found what."""
+    """What is asked, how to look for it, and where. `explain`: also say which words found what.
+
+    A `reranker` reads the best hits again.
+    """
 
     query: str
     k: int = 10
     within: Filter = field(default_factory=Filter)
     way: Way = field(default_factory=Way)
     explain: bool = False
+    reranker: Reranker | None = None
 
 
 def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
@@ -66,7 +72,10 @@ def ranked(view: View, load: Loads, question: Question, depth: int) -> Ranking:
     within = question.within
     allowed = None if within.passes_all else within.documents(view)
     chosen = chunks_of(view.places, allowed)
-    return rank(view, load, question.way, question.query, chosen, depth)
+    if question.reranker is None:
+        return rank(view, load, question.way, question.query, chosen, depth)
+    found = rank(view, load, question.way, question.query, chosen, RERANK_DEPTH)
+    return reranked(view, question.reranker, question.query, found).head(depth)
 
 
 def require_sound(query: str, k: int) -> None:
@@ -143,11 +152,6 @@ def _hits_of(view: View, found: Sequence[_Found]) -> Iterator[Hit]:
             changed_at=changed_at[passage],
             **one.told,
         )
-
-
-def text_of(view: View, revision_id: int, content_type: str) -> Text:
-    """The decoded text of a stored revision."""
-    return decode(Revision(view.content(revision_id), content_type))
 
 
 def _changed_at(

@@ -51,9 +51,9 @@ def _scored(answer: object) -> list[tuple[int, float]]:
     rows = answer.get("results") if isinstance(answer, dict) else None
     found = []
     for row in rows if isinstance(rows, list) else ():
-        place = row.get("index") if isinstance(row, dict) else None
-        score = row.get("relevance_score", row.get("score")) if isinstance(row, dict) else None
-        is_number = isinstance(score, int | float) and isfinite(score)
-        if isinstance(place, int) and is_number:
-            found.append((place, float(score)))
+        named = row if isinstance(row, dict) else {}
+        place, score = named.get("index"), named.get("relevance_score", named.get("score"))
+        is_place = isinstance(place, int) and not isinstance(place, bool)
+        if is_place and isinstance(score, int | float) and isfinite(score):
+            found.append((int(str(place)), float(score)))
     return found

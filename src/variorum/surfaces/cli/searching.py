@@ -109,7 +109,7 @@ def _context(
 def _print_account(found: Context, *, explain: bool) -> None:
     out = console(stderr=True)
     if found.fallback:
-        out.print(f"Found by one way alone: {found.fallback}.", style="yellow")
+        out.print(f"{found.fallback}.", style="yellow")
     documents = counted(len({one.document for one in found.passages}), "document")
     passages = counted(len(found.passages), "passage")
     out.print(
