@@ -82,7 +82,7 @@ def test_RET_03_words_that_are_operators_elsewhere_are_words(tmp_path: Path) -> 
 
 
 TIES = 30
-RUNS = [4, pytest.param(20, marks=pytest.mark.long)]
+RUNS = [2, pytest.param(20, marks=pytest.mark.long)]
 
 
 def tied(home: Path, names: Sequence[str]) -> Bench:
