@@ -3,6 +3,7 @@
 import argparse
 
 from bench import (
+    cache,
     chains,
     context,
     corpus,
@@ -18,6 +19,7 @@ from bench import (
 from bench.study import Study, report
 
 STUDIES = (
+    cache.STUDY,
     chains.STUDY,
     context.STUDY,
     corpus.STUDY,

@@ -16,6 +16,7 @@ from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, 
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
 from variorum.embedding.registry import MODELS, embedder_from_spec
+from variorum.embedding.rerank.registry import RERANKERS
 from variorum.lab.peers import PEERS
 from variorum.ledger.alerts import NAMES as ALERTS
 from variorum.ledger.thresholds import Thresholds
@@ -230,6 +231,16 @@ def test_every_kind_of_model_and_its_settings_are_documented() -> None:
     assert rows == {f"{name}({kind.required[0]}=…)" for name, kind in kinds.items()}
     named = {field for kind in kinds.values() for field in kind.parameters}
     assert named == code_words(" ".join(re.findall(r"^\| (`[a-z_`, ]+`) \|", text, re.MULTILINE)))
+
+
+def test_every_reranker_and_its_settings_are_documented() -> None:
+    text = section(REFERENCE, "## Rerankers")
+    rows = dict(re.findall(r"^\| `(\w+)\(([^`]+)\)` \|", text, re.MULTILINE))
+    assert set(rows) == set(RERANKERS)
+    for name, required in rows.items():
+        line = next(one for one in text.splitlines() if one.startswith(f"| `{name}("))
+        settings = set(RERANKERS[name]) - set(re.findall(r"(\w+)=", required))
+        assert settings <= code_words(line), name
 
 
 def test_the_door_is_small_and_is_exactly_the_documented_list() -> None:
