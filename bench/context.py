@@ -170,19 +170,26 @@ def _index(home: Path, number: int, chunker: str, embedder: Embedder) -> varioru
 
 
 def _table(name: str, split: str, clusters: Sequence[str], rows: Sequence[Row]) -> Table:
-    first = rows[0].scores
-    columns = ("chunker", "mode", "way", "evidence recall", "95 %", "less the first", "95 %")
+    first = rows[0]
+    columns = ["chunker", "mode", "way", "evidence recall (95 %)"]
+    columns += ["less the first (95 %)", "less the first of its mode (95 %)"]
     printed = []
     for row in rows:
-        gains = [ours - theirs for ours, theirs in zip(row.scores, first, strict=True)]
-        cells = [*_mean(row.scores, clusters), *_mean(gains, clusters)]
+        same = next((one for one in rows if one.mode == row.mode), first)
+        cells = [_mean(row.scores, clusters), *(_gain(row, one, clusters) for one in (first, same))]
         printed.append([row.chunker, row.mode, row.way, *cells])
-    return Table(f"{name}, {split}, {len(first)} questions", columns, printed)
+    return Table(f"{name}, {split}, {len(first.scores)} questions", columns, printed)
 
 
-def _mean(values: Sequence[float], clusters: Sequence[str]) -> tuple[float, str]:
+def _gain(row: Row, other: Row, clusters: Sequence[str]) -> str:
+    gains = [ours - theirs for ours, theirs in zip(row.scores, other.scores, strict=True)]
+    return _mean(gains, clusters, "+")
+
+
+def _mean(values: Sequence[float], clusters: Sequence[str], sign: str = "") -> str:
     low, high = over_clusters(values, clusters)
-    return 100 * sum(values) / len(values), f"{100 * low:.1f} to {100 * high:.1f}"
+    middle = 100 * sum(values) / len(values)
+    return f"{middle:{sign}.1f} ({100 * low:{sign}.1f} to {100 * high:{sign}.1f})"
 
 
 def _run(arguments: argparse.Namespace) -> Result:
@@ -205,10 +212,11 @@ def _targets(name: str, arguments: argparse.Namespace, table: Table) -> Iterator
     if name != "chunking_evaluation" or arguments.split != "held-out":
         return
     default = next(row for row in table.rows if row[1:3] == ["hybrid", "context, neighbours"])
-    gain = float(str(default[5]))
-    measured = f"{gain:+.1f} ({default[6]})"
-    title = "evidence recall of the default context, less recursive-400 without"
-    yield Target(title, "at least +3 points", measured, gain >= 3)
+    for place, other in ((4, "by meaning"), (5, "by the same ranking")):
+        measured = str(default[place])
+        is_met = float(measured.partition(" ")[0]) >= 3
+        title = f"the default context, less recursive-400 without one, {other}"
+        yield Target(title, "at least +3 points", measured, is_met)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
