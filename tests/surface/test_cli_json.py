@@ -87,18 +87,18 @@ def test_a_command_has_the_documented_fields(
 
 
 def test_a_context_has_the_documented_fields(published: Workplace) -> None:
-    found = published.json("search", "parental leave", "--context", "--budget", "260")
+    found = published.json("search", "parental leave", "--context", "--budget", "120")
     assert shape(found) == CONTEXT
-    assert found["tokens"] <= 260
+    assert found["tokens"] <= 120
     assert all(one["text"] in found["text"] for one in found["passages"])
 
 
 def test_a_context_alone_is_on_stdout_and_what_it_took_on_stderr(published: Workplace) -> None:
-    arguments = ("search", "parental leave", "--context", "--budget", "260")
+    arguments = ("search", "parental leave", "--context", "--budget", "120")
     text = published.json(*arguments)["text"]
     result = published.done(*arguments, "--explain")
     assert result.out == text
-    assert "of 260 tokens" in result.err
+    assert "of 120 tokens" in result.err
     assert "tokens with it" in result.err
 
 
