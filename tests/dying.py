@@ -15,7 +15,16 @@ from sqlalchemy import Engine, event
 from variorum.records.protocols import Role, Vectors
 from workbench import Bench, Recorder
 
-_WRITES = ("BEGIN IMMEDIATE", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP")
+_WRITES = (
+    "BEGIN IMMEDIATE",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "CREATE",
+    "DROP",
+    "VACUUM",
+    "PRAGMA wal_checkpoint",
+)
 
 FORK = get_context("fork")
 

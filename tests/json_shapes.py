@@ -106,6 +106,9 @@ CONTEXT = {
 }
 """The fields of `search --context`."""
 
+REMOVED = ("generations", "revisions", "layouts", "chunks", "inputs", "payload_bytes")
+COMPACTION = ("compaction.store_bytes_before", "compaction.store_bytes_after")
+
 SHAPES: dict[str, set[str]] = {
     "plan": COMMON_REPORT
     | {
@@ -209,6 +212,7 @@ SHAPES: dict[str, set[str]] = {
         "generations[].documents.held",
         "generations[].inputs_embedded",
         "generations[].recompute_fraction",
+        "generations[].pruned",
     },
     "diff": {
         "ok",
@@ -337,6 +341,7 @@ SHAPES: dict[str, set[str]] = {
     "chunk": {
         "path",
         "recipe",
+        "fallback",
         "chunks[].start",
         "chunks[].end",
         "chunks[].tokens",
@@ -487,6 +492,23 @@ SHAPES: dict[str, set[str]] = {
         "chunks[].score",
         "chunks[].tokens",
         "chunks[].packed",
+    },
+    "prune": {
+        "ok",
+        "oldest",
+        "dry_run",
+        *(f"removed.{name}" for name in REMOVED),
+        *COMPACTION,
+    },
+    "gc": {"ok", "dry_run", "inputs", "payload_bytes", *COMPACTION},
+    "erase": {
+        "ok",
+        "document",
+        *(f"removed.{name}" for name in REMOVED),
+        "shared_with[]",
+        "probes",
+        "probes_shared",
+        *COMPACTION,
     },
     "init": {"ok", "written"},
     "doctor": {

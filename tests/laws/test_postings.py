@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from variorum.records.errors import DamagedError
 from variorum.store.postings import packed_lists, unpacked
+from variorum.store.unindexing import without_inputs
 
 occurrences = st.dictionaries(
     st.sampled_from(["a", "b", "水位", "max_tokens"]), st.integers(1, 1 << 40), max_size=4
@@ -28,6 +30,19 @@ def test_packed_lists_give_back_every_input_and_count(inputs: dict[int, dict[str
         one = unpacked(segment, data)
         assert list(one.input_ids) == sorted(wanted[term])
         assert dict(zip(one.input_ids.tolist(), one.counts.tolist(), strict=True)) == wanted[term]
+
+
+@given(inputs=segments, data=st.data())
+def test_a_list_without_some_inputs_is_that_of_the_others(
+    inputs: dict[int, dict[str, int]], data: st.DataObject
+) -> None:
+    segment = min(inputs)
+    gone = data.draw(st.sets(st.sampled_from(sorted(inputs))))
+    rest = [(one, counts) for one, counts in sorted(inputs.items()) if one not in gone]
+    lists = packed_lists(segment, sorted(inputs.items()))
+    taken = np.array(sorted(gone), np.int64)
+    left = [(term, without_inputs(segment, packed, taken)) for term, packed in lists]
+    assert [one for one in left if one[1] is not None] == packed_lists(segment, rest)
 
 
 def test_neighbours_with_small_counts_take_two_bytes_each() -> None:

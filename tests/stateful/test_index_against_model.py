@@ -3,9 +3,10 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
@@ -20,9 +21,21 @@ from hypothesis.stateful import (
 )
 
 import variorum
-from variorum.records.errors import ConflictError
+from variorum.records.errors import ConflictError, NotFoundError
 from variorum.records.reports import Report
-from workbench import Recorder, Stored, document, json_lines, key_of, promise, section, words
+from variorum.records.text import Revision
+from variorum.sync.laying import Task, lay
+from workbench import (
+    Recorder,
+    Stored,
+    document,
+    json_lines,
+    key_of,
+    promise,
+    section,
+    vectors_stored,
+    words,
+)
 
 UNITS = [section(f"Unit{n}", 12) for n in range(8)]
 UNDECODABLE = b"caf\xe9 \xa0 not UTF-8"
@@ -48,6 +61,7 @@ class Collection:
     visible: dict[Name, Content] = field(default_factory=dict)
     generations: dict[int, dict[str, object]] = field(default_factory=dict)
     models: dict[int, int] = field(default_factory=dict)
+    denied: set[Name] = field(default_factory=set)
 
 
 def split_units(content: bytes) -> list[str]:
@@ -227,6 +241,17 @@ class IndexMachine(RuleBasedStateMachine):
     def sync_one_source(self, source: str) -> None:
         self.run("main", source)
 
+    @rule(name=st.sampled_from(["main", "twin"]))
+    def relayout(self, name: str) -> None:
+        self.run(name, None, relayout=True)
+        settings = self.index(name).settings
+        for printed, one in self.stored(name).documents.items():
+            if self.files.get(printed.partition(":")[2]) == UNDECODABLE:
+                continue
+            fresh = lay(Task(Revision(one.content, one.content_type)), settings).layout
+            spans = [(chunk.start, chunk.end) for chunk in fresh.chunks] if fresh else []
+            assert [(chunk.start, chunk.end) for chunk in one.chunks] == spans
+
     @precondition(lambda self: len(self.collections["main"].generations) > 1)
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
@@ -243,15 +268,68 @@ class IndexMachine(RuleBasedStateMachine):
             self.index("main").sync()
         assert refused.value.kind == "source-held"
 
+    @precondition(lambda self: len(self.collections["main"].generations) > 2)
+    @rule(name=st.sampled_from(sorted(COLLECTIONS)), keep=st.integers(1, 3))
+    def prune(self, name: str, keep: int) -> None:
+        generations = self.collections[name].generations
+        if not generations:
+            return
+        report = self.index(name).prune(keep=keep)
+        for number in [number for number in generations if number < report.oldest]:
+            del generations[number]
+            with pytest.raises(NotFoundError) as refused:
+                self.index(name).search(QUERIES[0], as_of=number)
+            assert refused.value.kind == "generation-pruned"
+        assert min(generations) == report.oldest
+        self.check_removal()
+
+    @rule(name=st.sampled_from(sorted(COLLECTIONS)), data=st.data())
+    def erase(self, name: str, data: st.DataObject) -> None:
+        model = self.collections[name]
+        if not model.visible:
+            return
+        source, path = data.draw(st.sampled_from(sorted(model.visible)), label="document")
+        printed = f"{source}:{path}"
+        expected = {
+            number: {key: value for key, value in plain_of(readout).items() if key != printed}
+            for number, readout in model.generations.items()
+        }
+        self.index(name).erase(printed)
+        for number, documents in expected.items():
+            assert self.stored(name, number).plain() == documents
+            model.generations[number] = self.readout(name, number)
+        del model.visible[source, path]
+        model.denied.add((source, path))
+        self.check_removal()
+
+    @rule(name=st.sampled_from(sorted(COLLECTIONS)))
+    def lift(self, name: str) -> None:
+        denied = self.collections[name].denied
+        for source, path in sorted(denied):
+            self.index(name).lift(f"{source}:{path}")
+        denied.clear()
+
+    def check_removal(self) -> None:
+        """Nothing else went; what has no vector any more may be embedded again."""
+        self.embedded &= set(vectors_stored(self.home / ".variorum"))
+        for name, model in self.collections.items():
+            for number, readout in model.generations.items():
+                now = self.readout(name, number)
+                assert without_times(now) == without_times(readout)
+                model.generations[number] = now
+            if model.generations:
+                assert self.index(name).verify() == []
+
     # Checks
 
     def stored(self, name: str, as_of: int | None = None) -> Stored:
         return Stored.read(self.home / ".variorum", name, as_of, COLLECTIONS[name])
 
-    def run(self, name: str, source: str | None) -> None:
+    def run(self, name: str, source: str | None, *, relayout: bool = False) -> None:
         before = self.stored(name) if self.index(name).store.exists else Stored(0, {})
         index, embedder = self.index(name), self.embedders[self.dimensions]
         consent = {"allow_empty": True, "allow_shrink": True, "release": True}
+        consent["relayout"] = relayout
         planned = index.plan(source, **consent).report  # type: ignore[arg-type]
         embedder.taken()
         report = index.sync(source, **consent)  # type: ignore[arg-type]
@@ -276,7 +354,7 @@ class IndexMachine(RuleBasedStateMachine):
 
     def expect(self, name: str, source: str | None) -> None:
         """Move the model's collection to what a sync of its sources makes visible."""
-        visible = self.collections[name].visible
+        visible, denied = self.collections[name].visible, self.collections[name].denied
         listed: dict[str, dict[str, Content]] = {
             "docs": {
                 file: (content, "text/plain" if file.endswith(".txt") else "text/markdown", "{}")
@@ -291,7 +369,7 @@ class IndexMachine(RuleBasedStateMachine):
             for key in [key for key in visible if key[0] == one and key[1] not in listed[one]]:
                 del visible[key]
             for path, content in listed[one].items():
-                if content[0] != UNDECODABLE:
+                if content[0] != UNDECODABLE and (one, path) not in denied:
                     visible[one, path] = content
 
     def check_embedded(self, name: str, after: Stored, asked: list[str]) -> None:
@@ -371,8 +449,10 @@ class IndexMachine(RuleBasedStateMachine):
     def the_log_counts_every_generation(self) -> None:
         for name, model in self.collections.items():
             if model.generations:
-                numbers = [row.number for row in self.index(name).log()]
-                assert numbers == list(range(1, len(model.generations) + 1))
+                rows = self.index(name).log()
+                assert [row.number for row in rows] == list(range(1, max(model.generations) + 1))
+                kept = {row.number for row in rows if not row.is_pruned}
+                assert kept == set(model.generations)
 
 
 def visible_of(stored: Stored) -> dict[Name, Content]:
@@ -382,6 +462,22 @@ def visible_of(stored: Stored) -> dict[Name, Content]:
         metadata = json.dumps(json.loads(one.metadata).get("source", {}), sort_keys=True)
         visible[source, path] = (one.content, one.content_type, metadata)
     return visible
+
+
+def plain_of(readout: Mapping[str, object]) -> dict[str, object]:
+    stored = readout["stored"]
+    assert isinstance(stored, dict)
+    return stored
+
+
+def without_times(readout: Mapping[str, object]) -> dict[str, object]:
+    """A readout without when passages changed: what was pruned cannot tell any more."""
+    answers: Any = readout["answers"]
+    hits = [
+        [{key: value for key, value in hit.items() if key != "changed_at"} for hit in one["hits"]]
+        for one in answers
+    ]
+    return {**readout, "answers": hits}
 
 
 class FreshLayouts(IndexMachine):

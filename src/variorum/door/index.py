@@ -50,6 +50,7 @@ from variorum.records.hits import Answer, CitedText
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder, Progress, Reranker, Source, TokenCounter
 from variorum.records.reports import Explanation, PlannedDocument, Report
+from variorum.records.retention import Collected, Erased, Pruned
 from variorum.retrieval.asking import ANY, NOW, Asked, asked_at
 from variorum.retrieval.citing import show
 from variorum.retrieval.context import (
@@ -71,6 +72,7 @@ from variorum.store.store import Store
 from variorum.store.vectors import Precision
 from variorum.store.view import View
 from variorum.store.views import Views
+from variorum.sync import retaining
 from variorum.sync.execution import Clock, sync, utc_now
 from variorum.sync.planning import planned
 from variorum.sync.probing import require_stored_model
@@ -483,6 +485,84 @@ class Index:
         tenant, name = self.collection.tenant, self.collection.name
         return restore(self._store, tenant, name, wanted, self.clock)
 
+    @telling_damage
+    def prune(
+        self, *, keep: int | None = None, keep_within: str | None = None, dry_run: bool = False
+    ) -> Pruned:
+        """Remove the generations before the newest `keep`, or those replaced before `keep_within`.
+
+        An age is such as "90d", "12h" or "4w"; where both are given, what either keeps is kept.
+        What a kept generation, another collection or a running sync needs stays, and so do the
+        log's lines and the ledger. Then the file is rebuilt: linear in the store, and needs as
+        much free space. A dry run counts the same, and writes nothing.
+
+        Raises:
+            InputError: neither is given, or one is not sound.
+            DeniedError: the principal is not the owner.
+            NotFoundError: nothing was published yet.
+        """
+        self.principal.require_owner("prune")
+        count = None if keep is None else whole("keep", keep, 1)
+        within = None if keep_within is None else retaining.age("keep_within", keep_within)
+        if count is None and within is None:
+            raise bad_parameter("keep", "given, or keep_within", None)
+        switches(dry_run=dry_run)
+        mine = self._snapshot().collection_id
+        return retaining.prune(self._store, mine, count, within, dry_run=dry_run, clock=self.clock)
+
+    @telling_damage
+    def gc(self, *, older_than: str = "30d", dry_run: bool = False) -> Collected:
+        """Remove the vectors that no chunk of any kept generation holds, in the whole store.
+
+        They come of runs that broke off and of the windows of the semantic chunker. `older_than`
+        is an age as of `prune`: those alone that are known to be as old. What a running sync is at
+        stays.
+
+        Raises:
+            InputError: not an age.
+            DeniedError: the principal is not the owner.
+            NotFoundError: nothing was published yet.
+        """
+        self.principal.require_owner("collect garbage")
+        least = retaining.age("older_than", older_than)
+        switches(dry_run=dry_run)
+        mine = self._snapshot().collection_id
+        return retaining.gc(self._store, mine, least, dry_run=dry_run, clock=self.clock)
+
+    @telling_damage
+    def erase(self, document: str | DocumentName) -> Erased:
+        """Remove a document from every generation, the log and the ledger, and keep it out.
+
+        No new generation is published: the kept ones go on without it. What another document
+        shares with it stays. The deleted bytes are overwritten, the file rebuilt and its log
+        emptied; then the files are searched for strings of what went. Interrupted, it can be run
+        again. Linear in the store.
+
+        Raises:
+            InputError: not a document's name.
+            DeniedError: the principal is not the owner.
+            NotFoundError: no kept generation holds it.
+            BusyError: a sync is embedding.
+            UnavailableError: the disk, or a reader, kept its bytes from going.
+        """
+        self.principal.require_owner("erase")
+        name = _document(document, "document")
+        mine = self._snapshot().collection_id
+        return retaining.erase(self._store, mine, name, self.clock)
+
+    @telling_damage
+    def lift(self, document: str | DocumentName) -> None:
+        """Let an erased document be synced again.
+
+        Raises:
+            InputError: not a document's name.
+            DeniedError: the principal is not the owner.
+            NotFoundError: it was not erased.
+        """
+        self.principal.require_owner("lift an erasure")
+        name = _document(document, "document")
+        retaining.lift(self._store, self._snapshot().collection_id, name)
+
     def verify(self, progress: Progress = no_progress) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
 
@@ -765,10 +845,10 @@ class Index:
         )
 
 
-def _document(name: str | DocumentName) -> DocumentName:
+def _document(name: str | DocumentName, argument: str = "explain") -> DocumentName:
     if isinstance(name, DocumentName):
         return name
-    return DocumentName.parse(words("explain", name))
+    return DocumentName.parse(words(argument, name))
 
 
 def _build(config: SourceConfig) -> Source:

@@ -36,7 +36,7 @@ MAX_WEIGHT = 1000.0
 Loads = Callable[[], Embedder]
 """Loads the model of the generation, where a leg needs it."""
 
-_FAULTY = frozenset({"bad-embedding-answer", "embedder-failed"})
+_FAULTY = frozenset({"bad-embedding-answer", "embedder-failed", "model-swapped", "probe-refused"})
 """What is wrong with a model rather than with today: whoever made it must hear of it."""
 
 _MISSING = (InputError, NotFoundError, UnavailableError, UnsupportedError)
@@ -165,21 +165,28 @@ class _Finding:
         return search_dense(self.view, vector, self.chosen, depth)
 
     def _vector(self) -> NDArray[np.float32]:
-        try:
-            embedder = self.load()
-            require_same_model(self.view, embedder)
-        except _MISSING as error:
-            raise _LackingError("dense", error) from error
+        embedder = self._embedder()
         try:
             vector: NDArray[np.float32] = embedder.embed([self.query], "query")[0]
             return vector
         except UnavailableError as error:
-            if error.kind in _FAULTY:
-                raise
-            raise _LackingError("dense", error) from error
+            raise _lacking_or_faulty(error) from error
+
+    def _embedder(self) -> Embedder:
+        try:
+            embedder = self.load()
+            require_same_model(self.view, embedder)
+            return embedder
+        except _MISSING as error:
+            raise _lacking_or_faulty(error) from error
 
     def _lexical(self, depth: int) -> LexicalLeg:
         try:
             return search_lexical(self.view, self.query, self.chosen, depth)
         except UnsupportedError as error:
             raise _LackingError("lexical", error) from error
+
+
+def _lacking_or_faulty(error: VariorumError) -> Exception:
+    """What to raise where the model gave no vector."""
+    return error if error.kind in _FAULTY else _LackingError("dense", error)

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from variorum.records.layout import Recipe
 from variorum.store.costs import ledger_problems
+from variorum.store.removals import Kept, kept
 from variorum.store.schema import (
     collection,
     document,
@@ -31,12 +32,20 @@ class _Link(NamedTuple):
     kind: str
     report: Mapping[str, Any]
 
-    def expected(self, visible: Mapping[int, int]) -> int:
+    def expected(self, visible: Mapping[int, int], kept: Kept) -> int:
         """How many documents it holds by its own word, given those of the ones before."""
+        if self.number == kept.oldest and kept.documents is not None:
+            return kept.documents
         if self.kind.startswith("restore of "):
-            return visible.get(int(self.kind.removeprefix("restore of ")), -1)
-        counts = self.report["documents"]
-        return visible.get(self.number - 1, 0) + int(counts["added"]) - int(counts["removed"])
+            restored = int(self.kind.removeprefix("restore of "))
+            if restored >= kept.oldest:
+                return visible.get(restored, -1)
+        return visible.get(self.number - 1, 0) + self._count("added") - self._count("removed")
+
+    def _count(self, action: str) -> int:
+        """Documents that the publish did this to and that were not erased since."""
+        erased = self.report.get("erased", {})
+        return int(self.report["documents"][action]) - int(erased.get(action, 0))
 
 
 def chain_problems(connection: Connection) -> Iterator[Problem]:
@@ -69,6 +78,7 @@ def _broken_links(
     connection: Connection, collection_id: int, links: Sequence[_Link]
 ) -> Iterator[Problem]:
     visible = _visible(connection, collection_id, links)
+    pruned_to = kept(connection, collection_id)
     for place, link in enumerate(links, start=1):
         row = f"generation collection_id={collection_id} number={link.number}"
         if link.number != place:
@@ -78,7 +88,9 @@ def _broken_links(
             yield f"{row} parent", f"is {link.parent}"
         if link.report.get("generation") != link.number:
             yield f"{row} report", f"speaks of generation {link.report.get('generation')}"
-        expected = link.expected(visible)
+        if link.number < pruned_to.oldest:
+            continue
+        expected = link.expected(visible, pruned_to)
         if visible[link.number] != expected:
             found = f"holds {visible[link.number]} documents, by its own report {expected}"
             yield row, f"{found}: a row of manifest is missing or too many"

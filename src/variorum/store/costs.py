@@ -168,8 +168,10 @@ def ledger_problems(connection: Connection) -> Iterator[tuple[str, str]]:
         )
     )
     for collection_id, number, report, rows, inputs in connection.execute(query):
-        counts, reported = report["documents"], int(report["inputs"]["embed"])
-        if rows < counts["added"] + counts["changed"] or inputs != reported:
+        counts, erased = report["documents"], report.get("erased", {})
+        reported = int(report["inputs"]["embed"]) - erased.get("inputs", 0)
+        documents = counts["added"] + counts["changed"] - erased.get("rows", 0)
+        if rows < documents or inputs != reported:
             name = f"cost collection_id={collection_id} generation={number}"
             yield name, f"{rows} rows of {inputs} inputs; its publish reports {reported} inputs"
     newest = select(func.max(generation.c.number)).where(

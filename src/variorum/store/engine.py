@@ -36,7 +36,7 @@ from variorum.store.file import (
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
 
-KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0006", "0007")
+KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 
@@ -132,6 +132,8 @@ def _configure(engine: Engine, *, read_only: bool = False) -> None:
     @event.listens_for(engine, "begin")
     def _on_begin(connection: Connection) -> None:
         statement = connection.get_execution_options().get("begin", "BEGIN")
+        if not statement:
+            return  # Statements that the engine runs outside of any transaction.
         if statement == "BEGIN":
             connection.exec_driver_sql(statement)
         else:

@@ -24,6 +24,7 @@ class GenerationRow:
     recipe_fingerprint: str
     recipe: Mapping[str, object]
     report: Mapping[str, object]
+    is_pruned: bool = False
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -59,6 +60,7 @@ class GenerationRow:
             "documents": dict(self.counts),
             "inputs_embedded": self.embedded,
             "recompute_fraction": self.recompute_fraction,
+            "pruned": self.is_pruned,
         }
 
 

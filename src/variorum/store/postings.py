@@ -53,6 +53,13 @@ def packed_lists(
     ]
 
 
+def packed_list(segment: int, found: Postings) -> bytes:
+    """One list as it is stored; `found` is not empty."""
+    values = np.stack([found.input_ids, found.counts], axis=1).reshape(-1)
+    _to_distances(values, np.array([values.size]), segment)
+    return _packed(values)[0]
+
+
 def _to_distances(values: NDArray[np.int64], ends: NDArray[np.int64], segment: int) -> None:
     """Turn the ids of pairs into distances, list by list, in place."""
     ids = values[::2].copy()

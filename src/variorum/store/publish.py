@@ -22,6 +22,7 @@ from variorum.store import schema
 from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
 from variorum.store.granting import grant_new_documents, narrow_opened_rows, newest_document
+from variorum.store.removals import require_nothing_removed
 from variorum.store.seals import (
     damaged_row,
     insert_rows,
@@ -51,7 +52,8 @@ class Publication:
     """What a generation is published with. `created_at` is ISO 8601 in UTC.
 
     `sources` maps each source that was listed to its root, `held` are the documents that those
-    listings hold, `dropped` the sources that are to be listed no more.
+    listings hold, `dropped` the sources that are to be listed no more. `removal` is the last one
+    that the plan knows of: rows that a later one took out may be among those it builds on.
     """
 
     collection_id: int
@@ -65,6 +67,7 @@ class Publication:
     held: Sequence[Held] = ()
     dropped: Sequence[str] = ()
     costs: Sequence[DocumentCost] = ()
+    removal: int = 0
 
 
 def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
@@ -106,8 +109,10 @@ def advance_head(connection: Connection, publication: Publication) -> int:
     """Insert the next generation and move the head to it, by compare-and-swap on the parent.
 
     Raises:
-        ConflictError: the head is not at the publication's parent any more.
+        ConflictError: the head is not at the publication's parent any more, or something was
+            removed from the store meanwhile.
     """
+    require_nothing_removed(connection, publication.removal)
     number = (publication.parent or 0) + 1
     if publication.parent is None:
         first = {"collection_id": publication.collection_id, "generation": number}

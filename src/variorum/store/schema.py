@@ -325,3 +325,27 @@ lease = Table(
     _seal(),
     Index("lease_holder", "holder"),
 )
+
+# What was taken out of the store: its newest id tells readers and writers whether anything was.
+# Of a prune, `oldest` is the first generation kept and `documents` how many that one holds.
+removal = Table(
+    "removal",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("collection_id", Integer, ForeignKey("collection.id"), nullable=False),
+    Column("kind", String, nullable=False),
+    Column("removed_at", String, nullable=False),
+    Column("oldest", Integer),
+    Column("documents", Integer),
+    _seal(),
+)
+
+# Documents that must not come back, by a salted digest of their names: see `denials`.
+denied = Table(
+    "denied",
+    metadata,
+    Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
+    Column("digest", LargeBinary, primary_key=True),
+    Column("salt", LargeBinary, nullable=False),
+    _seal(),
+)

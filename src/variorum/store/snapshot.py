@@ -1,7 +1,7 @@
 """Reading one generation: a pinned number, not a database snapshot (invariant 5)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
@@ -20,6 +20,7 @@ from variorum.store.contents import ContentCache
 from variorum.store.generations import GenerationRow
 from variorum.store.heads import missing_generation
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
+from variorum.store.removals import erased_from, kept, last_erasure, pruned
 from variorum.store.schema import (
     access_grant,
     chunk,
@@ -65,6 +66,7 @@ class Snapshot:
         vectors: VectorCache,
         contents: ContentCache,
         lengths: LengthCache,
+        erasure: int = 0,
     ) -> None:
         self._connect = connect
         self.collection_id = collection_id
@@ -72,12 +74,30 @@ class Snapshot:
         self._vectors = vectors
         self._contents = contents
         self._lengths = lengths
+        self.erasure = erasure
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A transaction in which the generation is still there as it was pinned.
+
+        Raises:
+            NotFoundError: it was pruned.
+            ConflictError: a document was erased from it.
+        """
+        with self._connect() as connection, connection.begin():
+            number = self.generation.number
+            oldest = kept(connection, self.collection_id).oldest
+            if number < oldest:
+                raise pruned(number, oldest)
+            if last_erasure(connection, self.collection_id) != self.erasure:
+                raise erased_from(number)
+            yield connection
 
     @cached_property
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
         query = manifest_query(self.collection_id).where(visible_at(self.generation.number))
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return {row.id: row for row in read_manifest(connection, query)}
 
     @cached_property
@@ -114,7 +134,7 @@ class Snapshot:
                 visible_at(self.generation.number),
             )
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = connection.execute(query)
             table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 9)
         _require_sound_places(table)
@@ -128,7 +148,7 @@ class Snapshot:
 
     def vector_rows(self, input_ids: NDArray[np.int64]) -> VectorRows:
         """Where the vector of each input stands in the matrix; loads those not yet there."""
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return self._vectors.rows(connection, input_ids)
 
     def require_terms(self, analyzer: str) -> None:
@@ -142,7 +162,7 @@ class Snapshot:
 
     def lengths(self, input_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many terms each input has, repetitions counted; `input_ids` ascending."""
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return self._lengths.lengths(connection, input_ids)
 
     def occurrences(
@@ -157,13 +177,13 @@ class Snapshot:
         held = self._contents.held(revision_id)
         if held is not None:
             return held
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return self._contents.content(connection, revision_id)
 
     def heading_paths(self, chunks: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
         """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
         places = [{"layout": layout_id, "place": ordinal} for layout_id, ordinal in chunks]
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
         return [tuple(require_sound(row, 1)[0]) for row in rows]
 
@@ -177,14 +197,14 @@ class Snapshot:
         query = select(document.c.id, document.c.source, document.c.path, *unsound(document)).where(
             document.c.collection_id == self.collection_id
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = [require_sound(row, 1) for row in connection.execute(query)]
         return {DocumentName(source, path): identifier for identifier, source, path in rows}
 
     def narrowed_to(self, document_id: int) -> int | None:
         """The reader set that a document's last synced revision narrows it to."""
         query = select(document.c.reader_set_id).where(document.c.id == document_id)
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             found: int | None = connection.execute(query).scalar_one()
             return found
 
@@ -197,7 +217,7 @@ class Snapshot:
                 manifest.c.document_id == bindparam("wanted"), visible_at(self.generation.number)
             )
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return {
                 row.id: read_outline(row.outline)
                 for identifier in document_ids
@@ -207,7 +227,7 @@ class Snapshot:
     def outline(self, layout_id: int) -> Outline | None:
         """The outline of one layout."""
         query = select(layout.c.outline).where(layout.c.id == layout_id)
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return read_outline(connection.execute(query).scalar_one())
 
     def authorities(self, document_ids: Sequence[int]) -> dict[int, Standing]:
@@ -222,7 +242,7 @@ class Snapshot:
             access_grant.c.document_id == bindparam("wanted"), access_grant.c.to_version.is_(None)
         )
         found: dict[int, Standing] = {}
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             for identifier in set(document_ids):
                 row = connection.execute(query, {"wanted": identifier}).first()
                 if row is not None:
@@ -237,7 +257,7 @@ class Snapshot:
             .where(chunk.c.layout_id == layout_id)
             .order_by(chunk.c.ordinal)
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             rows = [require_sound(row, 1) for row in connection.execute(query)]
         return [(row[0], row[1], tuple(row[2])) for row in rows]
 
@@ -252,7 +272,7 @@ class Snapshot:
         """
         yield row.revision_id, self._created_at[row.from_generation]
         if row.from_generation > 1:  # Nothing ended with the first generation.
-            with self._connect() as connection, connection.begin():
+            with self._reading() as connection:
                 yield from _earlier(connection, self.collection_id, row, passes)
 
     @cached_property
@@ -262,7 +282,7 @@ class Snapshot:
             generation.c.collection_id == self.collection_id,
             generation.c.number <= self.generation.number,
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             found = {row.number: row.created_at for row in connection.execute(query)}
         for number in range(1, self.generation.number + 1):
             if number not in found:
@@ -279,7 +299,7 @@ class Snapshot:
             )
             .order_by(manifest.c.from_generation.desc())
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             return read_manifest(connection, query)
 
     def require_sound_revisions(self, document_id: int) -> None:
@@ -293,7 +313,7 @@ class Snapshot:
             .join(revision, revision.c.id == manifest.c.revision_id)
             .where(manifest.c.document_id == document_id)
         )
-        with self._connect() as connection, connection.begin():
+        with self._reading() as connection:
             for row in connection.execute(query):
                 require_sound(row, 2)
 

@@ -3,15 +3,18 @@
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, event, select
 
 from variorum.records.errors import ConflictError, DamagedError, NotFoundError
 from variorum.store import schema
+from variorum.store.compacting import bytes_of
 from variorum.store.contents import ContentCache
 from variorum.store.creating import create_store, make_folder
 from variorum.store.damage import file_damage, first_damage
+from variorum.store.denials import Denials, read_denials
 from variorum.store.engine import (
     NotJsonError,
     bring_up_to_date,
@@ -35,6 +38,7 @@ from variorum.store.file import (
 )
 from variorum.store.generations import GenerationRow, generations
 from variorum.store.heads import State, missing_generation, state_of
+from variorum.store.removals import kept, last_erasure, newest_removal, pruned
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
 from variorum.store.terms import LengthCache
@@ -63,6 +67,7 @@ class Store:
         self._vectors: dict[int, VectorCache] = {}
         self._lengths = LengthCache()
         self._snapshots: dict[tuple[int, int], Snapshot] = {}
+        self._removal = 0
 
     @property
     def exists(self) -> bool:
@@ -166,7 +171,9 @@ class Store:
             DamagedError: one is missing, or not as it was written.
         """
         with self.connection() as connection, connection.begin():
+            oldest = kept(connection, collection_id).oldest
             rows = generations(connection, collection_id)
+        rows = [replace(row, is_pruned=row.number < oldest) for row in rows]
         for number, row in enumerate(rows, start=1):
             if row.number != number:
                 raise missing_generation(collection_id, number)
@@ -176,9 +183,11 @@ class Store:
         """Pin a generation, the newest by default.
 
         Raises:
-            NotFoundError: the collection was never published, or not that generation.
+            NotFoundError: the collection was never published, or not that generation, or it was
+                pruned.
             DamagedError: that generation is missing, or not as it was written.
         """
+        self._forget_what_was_removed()
         collection_id, newest = self.head(tenant, name)
         if collection_id is None or newest is None:
             raise NotFoundError(
@@ -196,7 +205,11 @@ class Store:
 
     def _pin(self, collection_id: int, name: str, number: int, newest: int) -> Snapshot:
         with self.connection() as connection, connection.begin():
+            oldest = kept(connection, collection_id).oldest
+            erasure = last_erasure(connection, collection_id)
             rows = generations(connection, collection_id, number) if 1 <= number <= newest else []
+        if 1 <= number < oldest:
+            raise pruned(number, oldest)
         if not rows and 1 <= number <= newest:
             raise missing_generation(collection_id, number)
         if not rows:
@@ -204,7 +217,7 @@ class Store:
                 f"collection {name!r} has no generation {number}",
                 kind="no-such-generation",
                 subject=str(number),
-                expected=f"a kept generation, 1 to {newest}",
+                expected=f"a kept generation, {oldest} to {newest}",
                 found=str(number),
                 remedy="list them with `variorum log`",
             )
@@ -212,11 +225,35 @@ class Store:
         with self._lock:
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
             snapshot = Snapshot(
-                self.connection, collection_id, row, vectors, self._contents, self._lengths
+                self.connection,
+                collection_id,
+                row,
+                vectors,
+                self._contents,
+                self._lengths,
+                erasure,
             )
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
             return self._snapshots.setdefault((collection_id, number), snapshot)
+
+    def newest_removal(self) -> int:
+        """The number of the last prune, erasure or collection of garbage; 0 before the first."""
+        with self.connection() as connection, connection.begin():
+            return newest_removal(connection)
+
+    def _forget_what_was_removed(self) -> None:
+        """Read anew where rows were taken out: their ids may be given to others."""
+        newest = self.newest_removal()
+        with self._lock:
+            if newest != self._removal:
+                self._forget()
+            self._removal = newest
+
+    def denials(self, collection_id: int | None) -> Denials:
+        """The documents that a collection must not take up again."""
+        with self.connection() as connection, connection.begin():
+            return read_denials(connection, collection_id)
 
     def sources(self, collection_id: int | None) -> Mapping[str, tuple[str, bool]]:
         """Root, and whether a restore holds it, of every source that a collection ever listed."""
@@ -244,7 +281,7 @@ class Store:
 
     def size_bytes(self) -> int:
         """Bytes on disk, write-ahead log included."""
-        return sum(file.stat().st_size for file in self.folder.glob(f"{FILE_NAME}*"))
+        return bytes_of(self.folder)
 
     def close(self) -> None:
         """Release every connection, and forget what was read: another store may stand here next."""
@@ -256,6 +293,9 @@ class Store:
             self._engine.dispose()
         self._engine, self._exists = None, False
         self._read_only, self._still = False, None
+        self._forget()
+
+    def _forget(self) -> None:
         self._contents = ContentCache()
         self._lengths = LengthCache()
         self._vectors.clear()

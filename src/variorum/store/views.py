@@ -78,7 +78,7 @@ class Views:
         state = self._store.state(tenant, name)
         snapshot = self._store.snapshot(tenant, name, as_of)
         wanted = self._filter(tenant, state, principal or local_owner(tenant), at_us)
-        key = (state, snapshot.generation.number, wanted)
+        key = (state, snapshot.generation.number, snapshot.erasure, wanted)
         return self._views.get(key, lambda: self._decided(snapshot, wanted))
 
     def _decided(self, snapshot: Snapshot, wanted: AccessFilter) -> View:

@@ -11,10 +11,14 @@ from variorum.records.protocols import Listed, Skipped, Source
 from variorum.records.reports import Held, SkippedPath
 from variorum.records.text import Revision
 from variorum.sources.beneath import VANISHED
+from variorum.store.denials import NO_DENIALS, Denials
 from variorum.store.manifests import ManifestRow, same_metadata
 
 SHRINK_SHARE = 0.5
 SHRINK_DOCUMENTS = 10
+ERASED = "erased"
+"""Why a listed document is skipped that must not come back."""
+
 _HELD_WHEN_SKIPPED = frozenset({"too-large", VANISHED})
 
 
@@ -45,6 +49,7 @@ class Comparison:
     rows: dict[bytes, ManifestRow]
     recipe_id: int | None
     everything: bool = False
+    denials: Denials = NO_DENIALS
     unchanged: int = 0
     listed: int = 0
     held: list[Held] = field(default_factory=list)
@@ -63,12 +68,22 @@ class Comparison:
             if isinstance(entry, Skipped):
                 self._note_skipped(entry, seen)
                 continue
+            if self._is_denied(entry):
+                continue
             seen.add(entry.path)
             self.listed += 1
             found = self._compare(entry)
             if found is not None:
                 yield found
         self.removed = [row for path, row in self.rows.items() if path not in seen]
+
+    def _is_denied(self, entry: Listed) -> bool:
+        """Skip a document that was erased, before its bytes are read."""
+        denied = self._name(entry) in self.denials
+        if denied:
+            detail = "`variorum erase --lift` lets it come back"
+            self.skipped.append(SkippedPath(self._name(entry), ERASED, detail))
+        return denied
 
     def _note_skipped(self, entry: Skipped, seen: set[bytes]) -> None:
         rows = self._held_by(entry) if entry.reason in _HELD_WHEN_SKIPPED else []

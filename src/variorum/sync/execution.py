@@ -107,6 +107,7 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
         held=plan.held,
         dropped=plan.target.dropped,
         costs=document_costs(plan, run.embed_s),
+        removal=plan.removal,
     )
     stage_new_terms(plan.staging)
     return publish(plan.staging, publication, ANALYZER)

@@ -25,6 +25,7 @@ from variorum.store.counting import count_plan, planned_documents
 from variorum.store.granting import unnamed_documents
 from variorum.store.manifests import ManifestRow
 from variorum.store.publish import find_recipe
+from variorum.store.removals import newest_removal
 from variorum.store.staging import StagedRevision, Staging
 from variorum.store.store import Store, require_released
 from variorum.sync.compare import Comparison, Found, is_laid_out
@@ -54,6 +55,7 @@ class Plan:
     windows: Windows
     roots: Roots
     parent_documents: Counter[str]
+    removal: int
     report: Report = field(init=False)
     withdrawn: list[Held] = field(default_factory=list)
     fallbacks: list[Fallback] = field(default_factory=list)
@@ -135,6 +137,8 @@ def planned(
         UnavailableError: a listing broke off.
     """
     with store.connection(create=create) as connection:
+        with connection.begin():
+            removal = newest_removal(connection)  # First: what is read from here on is guarded.
         collection_id, parent = store.head(target.tenant, target.collection)
         roots = store.sources(collection_id)
         _require_released(target, roots)
@@ -147,7 +151,16 @@ def planned(
         windows = Windows(store, target, keep=create, counts=spent)
         try:
             plan = Plan(
-                target, store, staging, collection_id, parent, [], windows, roots, documents
+                target,
+                store,
+                staging,
+                collection_id,
+                parent,
+                [],
+                windows,
+                roots,
+                documents,
+                removal,
             )
             with staging.batches():
                 _stage_sources(plan, rows, recipe_id)
@@ -167,9 +180,12 @@ def _require_released(target: Target, known: Roots) -> None:
 
 
 def _stage_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
+    denials = plan.store.denials(plan.collection_id)
     for source in plan.target.sources:
         mine = {row.document.path: row for row in rows if row.document.source == source.name}
-        comparison = Comparison(source, mine, recipe_id, everything=plan.target.relayout)
+        comparison = Comparison(
+            source, mine, recipe_id, everything=plan.target.relayout, denials=denials
+        )
         plan.comparisons.append(comparison)
         _stage_changes(plan, comparison)
         plan.target.progress("plan", comparison.listed, comparison.listed)

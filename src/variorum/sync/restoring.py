@@ -16,10 +16,11 @@ def restore(store: Store, tenant: str, collection: str, wanted: int, clock: Cloc
     """Publish generation `wanted` again as the newest, and return the new number.
 
     Raises:
-        ConflictError: another writer published meanwhile.
-        NotFoundError: that generation was never published.
+        ConflictError: another writer published, or something was removed, meanwhile.
+        NotFoundError: that generation was never published, or was pruned.
     """
     store.require()
+    removal = store.newest_removal()
     collection_id, newest = store.head(tenant, collection)
     old = store.snapshot(tenant, collection, wanted)
     if collection_id is None:
@@ -35,6 +36,7 @@ def restore(store: Store, tenant: str, collection: str, wanted: int, clock: Cloc
         recipe_id=store.recipe_id(old.generation.recipe_fingerprint),
         report=report.as_fields(),
         sources={},
+        removal=removal,
     )
     with store.connection() as connection:
         return publish_restored(connection, publication, wanted)

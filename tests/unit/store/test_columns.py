@@ -23,7 +23,7 @@ from workbench import Bench, Recorder, document, rule
 COLUMNS = [column for table in metadata.sorted_tables for column in table.c]
 SEALED = [column for table in metadata.sorted_tables for column in sealed_columns(table)]
 LEASE = metadata.tables["lease"]
-UNCOUNTED = {"held", "lease", "unpublished"}
+UNCOUNTED = {"held", "lease", "unpublished", "removal", "denied"}
 """What no other row tells of: what the last listings held, and what writers are at."""
 IDS = {f"{table}.id" for table in metadata.tables if "id" in metadata.tables[table].c}
 
@@ -60,6 +60,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     bench.apply(rule("*:**", "everyone", "group:staff", **dates, **status))
     lease = {"key": b"k" * 32, "holder": "ended"}
     bench.sql("INSERT INTO lease VALUES (?, ?, ?)", *lease.values(), seal_of(LEASE, lease))
+    pruned: dict[str, object] = {"collection_id": 1, "kind": "prune", "removed_at": "now"}
+    pruned |= {"oldest": 1, "documents": 2}
+    seal = seal_of(metadata.tables["removal"], pruned)
+    bench.sql("INSERT INTO removal VALUES (1, ?, ?, ?, ?, ?, ?)", *pruned.values(), seal)
+    denied = {"collection_id": 1, "digest": b"d" * 32, "salt": b"s" * 16}
+    seal = seal_of(metadata.tables["denied"], denied)
+    bench.sql("INSERT INTO denied VALUES (?, ?, ?, ?)", *denied.values(), seal)
     return bench
 
 
@@ -163,6 +170,7 @@ def test_a_row_that_is_gone_or_was_never_written_is_found(bench: Bench, table: T
             ("generation", "99"),
             ("fingerprint", "'new'"),
             ("sha256", "'new'"),
+            ("digest", "x'41'"),
             ("key", "x'41'"),
             ("segment", "99"),
         ):

@@ -11,7 +11,7 @@ from variorum.records.errors import NotFoundError, UnsupportedError
 from variorum.store import engine
 from variorum.store.schema import metadata
 from variorum.store.store import Store
-from workbench import TENANT, Bench, Recorder, rule
+from workbench import TENANT, Bench, Recorder, Unreachable, rule
 
 STORES = Path(__file__).parents[2] / "golden/stores"
 FORMATS = [file.name.removesuffix(".sqlite.gz") for file in sorted(STORES.glob("*.gz"))]
@@ -132,10 +132,11 @@ def test_it_is_searched_at_once_in_every_mode(bench: Bench, mode: str) -> None:
                 assert str(hits[0].document) == f"docs:{name}"
 
 
-def test_the_next_sync_embeds_nothing(bench: Bench) -> None:
-    report, passages = bench.sync(release=True)
-    assert passages == []
-    assert report.documents.added == 1
+def test_no_model_is_asked_for_it_and_the_next_sync_goes_on(bench: Bench) -> None:
+    with bench.open(embedder=Unreachable()) as index:
+        assert index.search("meals abroad", mode="lexical").hits
+    report, _ = bench.sync(release=True)
+    assert (report.generation, report.documents.added) == (4, 1)
     with bench.open() as index:
         assert index.verify() == []
 

@@ -52,13 +52,14 @@ def log(common: Common) -> int:
         out.print("Nothing was published yet.")
     for row in rows:
         out.print(f"{row.number:>4}  {local_time(row.created_at)}  {row.kind:<8}", end="")
+        gap = "pruned" if row.is_pruned else ""
         if row.kind.startswith("restore") or not row.counts:
-            out.print("")
+            out.print(f"  {gap}" if gap else "")
         else:
             counts = row.counts
             out.print(f"  +{counts['added']} ~{counts['changed']} -{counts['removed']}", end="")
             out.print(f", {counted(row.embedded or 0, 'input')} embedded", end="")
-            out.print(f", recompute {percent(row.recompute_fraction)}")
+            out.print(f", recompute {percent(row.recompute_fraction)}{gap and f', {gap}'}")
     return 0
 
 
