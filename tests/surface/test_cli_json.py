@@ -66,7 +66,7 @@ def test_a_sync_does_what_the_plan_before_it_counted(published: Workplace) -> No
 
 
 READING = [
-    ("search", ("search", "parental leave", "--explain"), ()),
+    ("search", ("search", "parental leave", "--explain", "-k", "1"), ()),
     ("log", ("log",), ()),
     ("diff", ("diff", "1", "2"), ()),
     ("status", ("status",), ("held[]", "shared_roots[]")),

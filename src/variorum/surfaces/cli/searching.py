@@ -72,7 +72,10 @@ def search(
     as_context: bool,
     **named: Any,
 ) -> int:
-    """Find the passages that answer QUERY best, by meaning and by words."""
+    """Find the passages that answer QUERY best.
+
+    By meaning and by words. With --context, print what a model would be given to answer it.
+    """
     asked = {**named, "where": _wanted(where), "weights": _weights(weight)}
     of_a_context = {name: asked.pop(name) for name in _OF_A_CONTEXT}
     given = {name: value for name, value in of_a_context.items() if value is not None}
