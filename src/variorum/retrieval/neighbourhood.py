@@ -6,9 +6,7 @@ from variorum.retrieval.fusion import RANK_CONSTANT
 from variorum.store.snapshot import Places
 
 NEIGHBOURS_WEIGHT = 0.5
-"""How much of a chunk's place in a context its neighbours decide. Chosen on questions that nothing
-else is told from: see the page on benchmarks.
-"""
+"""How much of a chunk's place in a context its neighbours decide; chosen on tune questions."""
 LEAD_DEPTH = 5
 """The best so many chunks may bring in documents of their own."""
 LEAD_DOCUMENTS = 3
