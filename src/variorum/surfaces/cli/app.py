@@ -18,6 +18,7 @@ from variorum.surfaces.cli import (
     lab,
     reading,
     retaining,
+    searching,
     setting_up,
     syncing,
 )
@@ -66,6 +67,7 @@ def variorum(context: click.Context) -> None:
 for command in (
     *setting_up.COMMANDS,
     *syncing.COMMANDS,
+    *searching.COMMANDS,
     *reading.COMMANDS,
     *access.COMMANDS,
     *costing.COMMANDS,
