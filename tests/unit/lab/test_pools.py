@@ -23,8 +23,9 @@ def versioned() -> Units:
 def test_the_pool_has_old_versions_but_for_the_document_asked_about(versioned: Units) -> None:
     new = question("q", "?", "a", (passage("a", (0, 1)),), version="new")
     old = question("q", "?", "b", (passage("b", (0, 1)),), version="old")
-    assert list(versioned.pool(new)) == [False, True, True, False]
-    assert list(versioned.pool(old)) == [True, False, True, False]
+    # In the order of names: a new, a old, b new, b old.
+    assert list(versioned.pool(new)) == [True, False, False, True]
+    assert list(versioned.pool(old)) == [False, True, False, True]
 
 
 def test_blank_pieces_are_no_units() -> None:

@@ -63,7 +63,8 @@ def test_what_is_asked_for_is_found_and_what_is_unrelated_is_not() -> None:
 
 def test_evidence_in_several_units_needs_them_all_within_the_budget() -> None:
     small = replace(TRIAL, measures=(measure("evidence_recall@2"), RECALL, *TRIAL.measures[2:]))
-    found = scored(SMALL, small, width=10)
+    asked = replace(QUESTIONS[0], text="cats purr at night")
+    found = scored(SMALL.only([asked]), small, width=10)
     assert value(found, "q1", "evidence_recall@2") == 0
     assert value(found, "q1", "evidence_recall@8") == 1
     assert value(found, "q1", "intact_span_coverage") == 0

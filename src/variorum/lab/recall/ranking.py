@@ -21,8 +21,8 @@ _BLOCK = 64
 class Ranked:
     """The best units of a question's pool, best first, at most `DEPTH`.
 
-    Equal scores stand in the order of documents and places. `tied_after` are the ranks (1-based)
-    behind which the next unit has the same score.
+    Equal scores stand in the order of documents' names and of places. `tied_after` are the ranks
+    (1-based) behind which the next unit has the same score.
     """
 
     places: tuple[int, ...]
@@ -48,7 +48,7 @@ def rank(
 
 def _best(scores: NDArray[np.float64], allowed: NDArray[np.bool_]) -> Ranked:
     places = np.flatnonzero(allowed)
-    # Stable, so that equal scores keep the order of documents and places.
+    # Stable, so that equal scores keep the order of names and places.
     order = places[np.argsort(-scores[places], kind="stable")][: DEPTH + 1]
     best = scores[order]
     ties = frozenset(int(rank) + 1 for rank in np.flatnonzero(best[1:] == best[:-1]))

@@ -37,7 +37,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Units:
-    """The units of every version of every document, in the order of documents, then of places."""
+    """The units of every version of every document, in the order of names, then of places."""
 
     units: tuple[Unit, ...]
     base_version: str
@@ -92,8 +92,10 @@ class Units:
 def cut(
     readings: Sequence[Reading], cutter: Cutter, tokenizer: Tokenizer, base_version: str = ""
 ) -> Units:
-    """Cut every reading; a piece without text is no unit."""
-    pieces = [(one, piece) for one in readings for piece in cutter(one)]
+    """Cut every reading, in the order of names; a piece without text is no unit."""
+    # By name, so that units of equal score stand alike in whatever order a set lists its documents.
+    ordered = sorted(readings, key=lambda one: one.key)
+    pieces = [(one, piece) for one in ordered for piece in cutter(one)]
     shown = [render("", one.characters[piece.span.start : piece.span.end]) for one, piece in pieces]
     counts = tokenizer.count_many(shown)
     units = tuple(
