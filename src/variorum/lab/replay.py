@@ -22,7 +22,7 @@ STRATEGIES = (
     "recursive(max_tokens=400)",
     "structural",
     "content_defined",
-    "anchored(max_tokens=512, min_tokens=100)",
+    "anchored(max_tokens=512, min_tokens=170)",
     "anchored",
     "anchored+planner",
 )

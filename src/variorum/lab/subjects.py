@@ -35,8 +35,8 @@ MATCHED = (
     "recursive(max_tokens=400, terminators=spaced)",
     "content_defined(min_tokens=176, max_tokens=352)",
     "structural(max_tokens=512, min_tokens=200)",
-    "anchored(max_tokens=512, min_tokens=100)",
-    "anchored(max_tokens=512, min_tokens=100)+planner",
+    "anchored(max_tokens=512, min_tokens=170)",
+    "anchored(max_tokens=512, min_tokens=170)+planner",
 )
 """What is compared where nothing is named: about 300 tokens a chunk, the paper's settings."""
 
