@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from unit.lab.fickle import a_peer, never_alike
 from unit.lab.revisions import pair, write_pairs, write_records
 from unit.lab.words import WordSizer
 from variorum.lab import peers, pool
 from variorum.lab.counting import StudySizer
 from variorum.lab.histories import History, Revised
-from variorum.lab.peers import Peer, Split
 from variorum.lab.recompute import Study, recompute
 from variorum.lab.subjects import subject
 from variorum.lab.trial import STAGES, Settings, Trial
@@ -155,22 +155,10 @@ def test_cohorts_and_shapes_are_sets_of_their_own(tmp_path: Path) -> None:
     assert found == {"pairs primary", "pairs diagnostic", "sentences primary"}
 
 
-def a_peer(split: Split) -> Peer:
-    return Peer("none", {"max_tokens": 1}, lambda *_: split)
-
-
-def never_alike(text: str, calls: list[int]) -> list[Span]:
-    calls.append(len(text))
-    middle = len(text) // (1 + len(calls))
-    return [Span(0, middle), Span(middle, len(text))]
-
-
 def test_the_no_edit_control_stops_the_report(
     pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[int] = []
-    fickle = a_peer(lambda text: never_alike(text, calls))
-    monkeypatch.setitem(peers.PEERS, "fickle", fickle)
+    monkeypatch.setitem(peers.PEERS, "fickle", a_peer(never_alike()))
     with pytest.raises(InputError) as caught:
         run(pairs, tmp_path / "out", ["fixed", "fickle"])
     assert caught.value.kind == "no-edit-control"

@@ -1,13 +1,16 @@
 """Grid, position, verbatim, overlap and calibration on small files, with the arithmetic by hand."""
 
 import csv
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from unit.lab.fickle import a_peer, never_alike
 from unit.lab.revisions import pages, pair, write_pairs, write_records
 from unit.lab.words import Words
+from variorum.lab import peers
 from variorum.lab.calibrate import calibrate
 from variorum.lab.families import FAMILIES, families
 from variorum.lab.grid import Point, grid, length_ratio
@@ -123,6 +126,17 @@ def test_fixed_windows_recompute_everything_after_an_insertion(pairs: Path, tmp_
         assert found[language, "fixed", "start"] > 0.9
         assert found[language, "fixed", "start"] > found[language, "fixed", "end"]
         assert found[language, "anchored", "start"] < found[language, "fixed", "start"]
+
+
+@pytest.mark.parametrize("study", [position, verbatim])
+def test_the_no_edit_control_stops_a_study_too(
+    study: Callable[..., object], pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(peers.PEERS, "fickle", a_peer(never_alike()))
+    with pytest.raises(InputError) as caught:
+        study(pairs, ["fixed", "fickle"], setup(tmp_path / "out"), None)
+    assert caught.value.kind == "no-edit-control"
+    assert not list((tmp_path / "out").glob("*.csv"))
 
 
 def test_verbatim_presence_by_hand(tmp_path: Path) -> None:
