@@ -1,5 +1,6 @@
 """HTML without a network: a page, its sections, its tables. Every word from outside is escaped."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -18,7 +19,14 @@ caption{text-align:left;font-weight:600;padding:.3rem 0}
 th,td{padding:.25rem .6rem .25rem 0;text-align:right;border-bottom:1px solid var(--line);
  vertical-align:top;white-space:nowrap}
 th:first-child,td:first-child{text-align:left;white-space:normal;min-width:9rem;
- overflow-wrap:anywhere}td.words,th.words{text-align:left;white-space:normal;overflow-wrap:anywhere}
+ overflow-wrap:anywhere}td.words,th.words{text-align:left}
+td.long,.long td{white-space:normal;overflow-wrap:anywhere}td.long{min-width:12rem}
+.wide{background:linear-gradient(90deg,Canvas 30%,#0000) local,
+ linear-gradient(270deg,Canvas 30%,#0000) 100% 0 local,
+ radial-gradient(farthest-side at 0 50%,#0005,#0000),
+ radial-gradient(farthest-side at 100% 50%,#0005,#0000) 100% 0;background-repeat:no-repeat;
+ background-size:2.5rem 100%,2.5rem 100%,.8rem 100%,.8rem 100%;
+ background-attachment:local,local,scroll,scroll}
 details{margin:.6rem 0}summary{cursor:pointer}
 .sides{display:grid;grid-template-columns:1fr 1fr;gap:.5rem;font-size:.82rem}
 .chunk{border:1px solid var(--line);border-radius:.3rem;padding:.4rem;white-space:pre-wrap;
@@ -27,11 +35,12 @@ details{margin:.6rem 0}summary{cursor:pointer}
  background:var(--soft);padding:.2rem;border-radius:.3rem}
 .meta{display:block;font-size:.75rem;opacity:.75;margin-bottom:.2rem;white-space:normal}
 code{font-size:.92em;overflow-wrap:anywhere}
-@media(max-width:34rem){body{padding:.7rem}.sides{font-size:.74rem;gap:.3rem}}
-@media print{body{max-width:none;font-size:10pt}.wide{overflow:visible}table{font-size:7.5pt}
- th,td{white-space:normal}figure,.chunk{break-inside:avoid}details{display:block}
- details::details-content{content-visibility:visible;block-size:auto}
- figure svg{max-height:11cm}h2{break-after:avoid}}
+@media(max-width:34rem){body{padding:.7rem}.sides{font-size:.74rem;gap:.3rem}
+ table{font-size:.74rem}th,td{padding-right:.4rem}th:first-child,td:first-child{min-width:7.4rem}}
+@media print{body{max-width:none;font-size:10pt}.wide{overflow:visible;background:none}
+ table{font-size:7.5pt}th,td{white-space:normal}figure,.chunk,tr{break-inside:avoid}
+ .sides{font-size:7.5pt}details{display:block}details::details-content{content-visibility:visible;block-size:auto}
+ figure svg{max-height:11cm}h2,h3,caption,thead,summary{break-after:avoid}.screen{display:none}}
 """
 
 
@@ -66,27 +75,46 @@ def table(
 ) -> str:
     """A table that scrolls on its own where it is wider than the page; numbers to the right.
 
-    With `words`, every cell is words.
+    With `words`, every cell is words; else those of a column that holds more than numbers.
     """
-    kind = ' class="words"' if words else ""
-    head = "".join(f'<th scope="col"{kind}>{escape(column)}</th>' for column in columns)
-    lines = "".join(f"<tr>{''.join(_cell(one, words=words) for one in row)}</tr>" for row in rows)
+    lines = [list(row) for row in rows]
+    texts = [
+        words or any(not _NUMBER.fullmatch(row[place]) for row in lines)
+        for place in range(len(columns))
+    ]
+    head = _row("th scope=col", columns, texts)
+    body = "".join(_row("td", row, texts) for row in lines)
     named = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return (
-        f'<div class="wide"><table>{named}<thead><tr>{head}</tr></thead>'
-        f"<tbody>{lines}</tbody></table></div>"
+    wide = "wide long" if words else "wide"
+    inside = f"{named}<thead>{head}</thead><tbody>{body}</tbody>"
+    return f'<div class="{wide}"><table>{inside}</table></div>'
+
+
+_MOST_ON_A_LINE = 40
+_NUMBER = re.compile(r"NA|[-+−]?[\d.,]+( ?%)?([-–/][-−]?[\d.,]+)?|")
+"""A count, a share, an interval, a fraction, or nothing."""
+
+
+def _row(tag: str, cells: Sequence[str], texts: Sequence[bool]) -> str:
+    end = tag.partition(" ")[0]
+    inside = (
+        f"<{tag}{_kind(cell) if is_text else ''}>{escape(cell)}</{end}>"
+        for cell, is_text in zip(cells, texts, strict=True)
     )
+    return f"<tr>{''.join(inside)}</tr>"
 
 
-def _cell(content: str, *, words: bool) -> str:
-    kind = ' class="words"' if words or len(content) > 28 else ""
-    return f"<td{kind}>{escape(content)}</td>"
+def _kind(cell: str) -> str:
+    return ' class="words long"' if len(cell) > _MOST_ON_A_LINE else " class=words"
 
 
-def details(summary: str, inside: Iterable[str], *, opened: bool = False) -> str:
-    """What opens and closes on a click."""
+def details(
+    summary: str, inside: Iterable[str], *, opened: bool = False, printed: bool = True
+) -> str:
+    """What opens and closes on a click; in print it is open, or not there at all."""
     shown = f"<summary>{escape(summary)}</summary>{''.join(inside)}"
-    return f"<details{' open' if opened else ''}>{shown}</details>"
+    kind = "" if printed else " class=screen"
+    return f"<details{kind}{' open' if opened else ''}>{shown}</details>"
 
 
 def chunk(words: str | None, meta: str, language: str, *, embedded: bool = False) -> str:

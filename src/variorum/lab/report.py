@@ -43,5 +43,6 @@ def _run(folder: Folder, *, with_text: bool, alone: bool) -> Iterator[str]:
     yield from sections.worst_section(folder, with_text=with_text)
     yield from sections.failure_section(folder)
     yield pages.heading(2, "Other tables")
+    yield pages.paragraph("On the screen alone; all are files beside this one.", "note")
     yield from sections.other_section(folder, _SHOWN)
     yield from sections.run_section(folder)

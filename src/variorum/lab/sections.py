@@ -436,7 +436,8 @@ def other_section(folder: Folder, shown: Sequence[str]) -> Iterator[str]:
         more = len(one.rows) - _SHOWN_ROWS
         tail = [pages.paragraph(f"{more} more rows in {one.name}.csv.", "note")] if more > 0 else []
         notes = [pages.paragraph(note, "note") for note in one.notes]
-        yield pages.details(one.title, [pages.table("", one.columns, rows), *tail, *notes])
+        inside = [pages.table("", one.columns, rows), *tail, *notes]
+        yield pages.details(f"{one.title} ({one.name}.csv)", inside, printed=False)
 
 
 def run_section(folder: Folder) -> Iterator[str]:

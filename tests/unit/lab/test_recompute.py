@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,13 +13,15 @@ import pytest
 from unit.lab.fickle import a_peer, never_alike
 from unit.lab.revisions import pair, write_pairs, write_records
 from unit.lab.words import WordSizer
-from variorum.lab import peers, pool
+from variorum.lab import peers, pool, trial
 from variorum.lab.counting import StudySizer
 from variorum.lab.histories import History, Revised
 from variorum.lab.recompute import Study, recompute
-from variorum.lab.subjects import subject
+from variorum.lab.subjects import Cut, Ours, subject
 from variorum.lab.trial import STAGES, Settings, Trial
+from variorum.lab.versions import Version
 from variorum.records.errors import InputError
+from variorum.records.protocols import Sizer
 from variorum.records.text import Span
 
 SETTINGS = Settings("hashing(max_tokens=4096)")
@@ -87,8 +90,6 @@ def test_another_chunker_is_added_to_what_is_there(
     pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(pairs, tmp_path / "out", SPECS[:1])
-    from variorum.lab import trial
-
     tried: list[str] = []
     real = trial.subject
     monkeypatch.setattr(trial, "subject", lambda spec: tried.append(spec) or real(spec))
@@ -163,6 +164,27 @@ def test_the_no_edit_control_stops_the_report(
         run(pairs, tmp_path / "out", ["fixed", "fickle"])
     assert caught.value.kind == "no-edit-control"
     assert not (tmp_path / "out" / "means.csv").exists()
+
+
+class Forgetful(Ours):
+    """Cuts the last version in another way when it is cut again."""
+
+    def cut(self, version: Version, sizer: Sizer, previous: Cut | None = None) -> Cut:
+        found = Ours.cut(self, version, sizer, previous)
+        if previous is None or previous.version is not version or previous.layout is None:
+            return found
+        again = [f"{one} " for one in found.inputs]
+        return replace(found, inputs=again) if "new" in version.text else found
+
+
+def test_the_control_cuts_the_last_version_again_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "subject", lambda spec: Forgetful(subject(spec).spec))
+    file = write_records(tmp_path / "f.jsonl", [pair("a.md", "Some words.", "Some new words.")])
+    with pytest.raises(InputError) as caught:
+        run(file, tmp_path / "out", ["fixed"])
+    assert caught.value.kind == "no-edit-control"
 
 
 def refuses_chinese(text: str) -> list[Span]:
