@@ -213,7 +213,7 @@ def _print(table: Table) -> None:
 
 
 _LENGTHS = {"median", "median_old", "median_new", "gate", "ratio", "ratio_to_middle"}
-_LENGTHS.add("inputs_per_text")
+_LENGTHS |= {"inputs_per_text", "inputs", "recomputed_inputs"}
 
 
 def _cell(column: str, cell: Cell) -> str:
