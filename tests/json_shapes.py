@@ -210,6 +210,17 @@ SHAPES: dict[str, set[str]] = {
         "alerts[].generation",
         "alerts[].remedy",
     },
+    "model use": COMMON_REPORT | {"estimate"},
+    "model list": {
+        "ok",
+        "models[].spec",
+        "models[].name",
+        "models[].fingerprint",
+        "models[].dimensions",
+        "models[].generations[]",
+        "models[].vectors",
+        "models[].is_current",
+    },
     "restore": {"ok", "restored", "generation"},
     "verify": {"ok", "findings[].kind", "findings[].subject", "findings[].found"},
     "chunk": {

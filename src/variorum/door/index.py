@@ -19,12 +19,14 @@ from variorum.door.config import (
 )
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
+from variorum.door.models import ModelUse, models, require_model_in_use, settings_of
 from variorum.door.naming import source_of_path, source_of_text
 from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
 from variorum.door.tracing import traced
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
+from variorum.embedding.throttled import Throttled
 from variorum.ledger.alerts import Alert
 from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport
@@ -59,7 +61,7 @@ from variorum.sync.planning import planned
 from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
-from variorum.sync.target import Consent, Settings, Target, no_progress
+from variorum.sync.target import MODEL, Consent, Settings, Target, no_progress
 from variorum.sync.verifying import Finding, verify
 
 
@@ -128,7 +130,9 @@ class Index:
         self.collection = collection
         self._store = Store(config.store)
         self._given = embedder
+        self._is_model_asked_for = is_model_named or embedder is not None
         self._is_model_named = is_model_named or config.path is not None
+        self._used: dict[str, Embedder] = {}
         self._embedders: dict[str, Embedder] = {}
         self._probed: set[str] = set()
 
@@ -316,6 +320,75 @@ class Index:
         return restore(self._store, self.collection.tenant, self.collection.name, wanted)
 
     @telling_damage
+    def models(self) -> list[ModelUse]:
+        """Every model that made a generation of the collection, in the order of first use.
+
+        Raises:
+            NotFoundError: nothing was published yet.
+        """
+        self._snapshot(None)
+        return models(self._store, self._generations())
+
+    @telling_damage
+    def use_model(
+        self,
+        model: str | Embedder,
+        *,
+        tokens_per_minute: int | None = None,
+        max_tokens: int | None = None,
+        dry_run: bool = False,
+        progress: Progress = no_progress,
+    ) -> Report:
+        """Embed the newest generation's documents by another model, then switch in one publish.
+
+        No source is listed, and nothing but the model changes. Until the publish every answer
+        comes from the old model; a run that breaks off keeps its vectors, and the next goes on.
+        A model whose vectors are still there is switched to without embedding. `model` is a spec,
+        or an object; `tokens_per_minute` bounds the rate. A dry run writes nothing.
+
+        Raises:
+            InputError: no such model, or an argument is not sound.
+            NotFoundError: nothing was published yet.
+            ConflictError: `max_tokens` would be exceeded, or other writers won every attempt.
+            UnavailableError: the model or the disk failed; nothing was published.
+        """
+        switches(dry_run=dry_run)
+        rate = None if tokens_per_minute is None else whole("tokens_per_minute", tokens_per_minute)
+        limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
+        row = self._snapshot(None).generation
+        embedder, spec = self._model(model)
+        paced = embedder if rate is None else Throttled.of(embedder, rate)
+        precision = cast(Precision, self.config.precision)
+        target = Target(
+            tenant=self.collection.tenant,
+            collection=self.collection.name,
+            settings=settings_of(row, paced, spec, precision),
+            sources=[],
+            consent=Consent(max_tokens=limit),
+            progress=progress,
+            configured=self._configured,
+            kind=MODEL,
+        )
+        with traced("use_model", collection=self.collection.name):
+            if dry_run:
+                return self._estimated(target)
+            report = sync(self._store, target)
+        self._used[embedder.identity.fingerprint] = embedder
+        return report
+
+    def _model(self, model: str | Embedder) -> tuple[Embedder, str]:
+        if isinstance(model, str):
+            spec = words("model", model)
+            return self._load(spec), spec
+        given = Guarded.of(model)
+        return given, given.identity.name
+
+    def _estimated(self, target: Target) -> Report:
+        with planned(self._store, target) as plan:
+            priced = estimate(plan, self._generations(), self.usd_per_million_tokens)
+            return plan.report.with_run(estimate=priced)
+
+    @telling_damage
     def prune(
         self, *, keep: int | None = None, keep_within: str | None = None, dry_run: bool = False
     ) -> Pruned:
@@ -480,6 +553,8 @@ class Index:
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
         """The configured model where it made this generation, else the one that did."""
         wanted = snapshot.generation
+        if wanted.model_fingerprint in self._used:
+            return self._used[wanted.model_fingerprint]
         if self._given is not None or wanted.model_spec == self.model_spec:
             return self.embedder
         # Another spec of the same model: at another pace, or another address it is declared at.
@@ -516,6 +591,8 @@ class Index:
     ) -> Target:
         configs = self._chosen_sources(source, dropped)
         self.collection.sound_chunker()
+        if not self._is_model_asked_for:
+            require_model_in_use(self._generations(), self.embedder, self.model_spec)
         return Target(
             tenant=self.collection.tenant,
             collection=self.collection.name,

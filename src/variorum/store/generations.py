@@ -18,6 +18,7 @@ class GenerationRow:
     kind: str
     created_at: str
     model_id: int
+    model_name: str
     model_fingerprint: str
     model_spec: str
     dimensions: int
@@ -75,6 +76,7 @@ def generations(
             generation.c.kind,
             generation.c.created_at,
             model.c.id,
+            model.c.name,
             model.c.fingerprint,
             model.c.spec,
             model.c.dimensions,

@@ -95,7 +95,7 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
     publication = Publication(
         collection_id=register_collection(connection, plan.target.tenant, plan.target.collection),
         parent=plan.parent,
-        kind="sync",
+        kind=plan.target.kind,
         created_at=now.isoformat(timespec="milliseconds"),
         model_id=run.model_id,
         recipe_id=recipe_id,

@@ -8,6 +8,9 @@ from variorum.records.layout import Recipe
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.store.vectors import Precision
 
+MODEL = "model"
+"""The kind of a generation that another model was switched to by."""
+
 
 def no_progress(stage: str, done: int, total: int | None) -> None:
     """Progress that nobody watches."""
@@ -55,7 +58,7 @@ class Target:
     collection has in its configuration; None where there is none, so that every source ever listed
     belongs to it. `dropped` sources are taken out with all of their documents. With `relayout`,
     stored layouts of the listed documents are not used, nor planned from: each is laid out as a
-    fresh index would.
+    fresh index would. `kind` is what the log calls the generation.
     """
 
     tenant: str
@@ -68,6 +71,7 @@ class Target:
     relayout: bool = False
     configured: frozenset[str] | None = None
     dropped: tuple[str, ...] = ()
+    kind: str = "sync"
 
     @property
     def heard(self) -> frozenset[str]:

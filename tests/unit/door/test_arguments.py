@@ -58,6 +58,11 @@ CALLS = {
     "plan.reasons": lambda index, odd: index.plan(reasons=odd),
     "sync.max_tokens": lambda index, odd: index.sync(max_tokens=odd),
     "plan.drop_sources": lambda index, odd: index.plan(drop_sources=odd),
+    "use_model": lambda index, odd: index.use_model(odd),
+    "use_model.tokens_per_minute": lambda index, odd: index.use_model(
+        "hashing(dimensions=40)", tokens_per_minute=odd, dry_run=True
+    ),
+    "use_model.dry_run": lambda index, odd: index.use_model("hashing(dimensions=32)", dry_run=odd),
     "sync.release": lambda index, odd: index.sync(release=odd),
     "open.folder": lambda _, odd: variorum.open(odd),
     "open.store": lambda _, odd: variorum.open(store=odd),
