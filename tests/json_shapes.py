@@ -70,6 +70,8 @@ TOTALS = (
 REMOVED = ("generations", "revisions", "layouts", "chunks", "inputs", "payload_bytes")
 COMPACTION = ("compaction.store_bytes_before", "compaction.store_bytes_after")
 
+MOVED = {"ok", "file", "collection", "generation", "rows", "file_bytes", "sha256"}
+
 SHAPES: dict[str, set[str]] = {
     "plan": COMMON_REPORT
     | {
@@ -221,6 +223,9 @@ SHAPES: dict[str, set[str]] = {
         "models[].vectors",
         "models[].is_current",
     },
+    "export": MOVED,
+    "import": MOVED,
+    "backup": {"ok", "file", "file_bytes", "sha256"},
     "restore": {"ok", "restored", "generation"},
     "verify": {"ok", "findings[].kind", "findings[].subject", "findings[].found"},
     "chunk": {

@@ -20,6 +20,7 @@ from variorum.door.config import (
 from variorum.door.doctor import Check, examine
 from variorum.door.estimate import estimate
 from variorum.door.models import ModelUse, models, require_model_in_use, settings_of
+from variorum.door.moving import export_collection, import_collection
 from variorum.door.naming import source_of_path, source_of_text
 from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
@@ -41,6 +42,7 @@ from variorum.records.arguments import (
 )
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
+from variorum.records.moving import BackedUp, Moved
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.records.reports import Explanation, PlannedDocument, Report
@@ -50,6 +52,7 @@ from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import require_sound, search
 from variorum.sources import FolderSource, GitSource, JsonLinesSource
 from variorum.sources.git_place import PREFIX
+from variorum.store.backup import back_up
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
 from variorum.store.snapshot import Snapshot
@@ -456,6 +459,53 @@ class Index:
         """
         name = _document(document, "document")
         retaining.lift(self._store, self._snapshot(None).collection_id, name)
+
+    @telling_damage
+    def export(self, file: str | Path) -> Moved:
+        """Write the collection, with its history, into a new checksummed file.
+
+        As it stands at one moment; writers go on meanwhile. Linear in the collection.
+
+        Raises:
+            ConflictError: there is a file already.
+            NotFoundError: nothing was published yet.
+            UnavailableError: the file cannot be written.
+        """
+        path = Path(place("file", file))
+        snapshot = self._snapshot(None)
+        tenant, name = self.collection.tenant, self.collection.name
+        return export_collection(self._store, tenant, name, snapshot, path)
+
+    @telling_damage
+    def import_(self, file: str | Path) -> Moved:
+        """Take an exported collection in, in one transaction; it must not be published here yet.
+
+        The file is checked as a whole first. Linear in it.
+
+        Raises:
+            ConflictError: the collection has a generation.
+            InputError: the file is no export, or one of another tenant.
+            NotFoundError: there is no such file.
+            UnsupportedError: a newer version wrote it.
+            DamagedError: it is not as it was written.
+        """
+        path = Path(place("file", file))
+        return import_collection(self._store, self.collection.tenant, self.collection.name, path)
+
+    @telling_damage
+    def backup(self, file: str | Path) -> BackedUp:
+        """Copy the whole store into a new file while it is in use, and check the copy.
+
+        Linear in the store.
+
+        Raises:
+            ConflictError: there is a file already.
+            NotFoundError: there is no store.
+            UnavailableError: the file cannot be written.
+        """
+        path = Path(place("file", file))
+        self._store.require()
+        return back_up(self._store, path)
 
     def verify(self, progress: Progress = no_progress) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
