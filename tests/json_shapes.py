@@ -43,6 +43,11 @@ COMMON_REPORT = {
     "orphaned[].documents",
     "shared_roots[].root",
     "shared_roots[].sources[]",
+    "compared[].source",
+    "compared[].scope",
+    "compared[].reason",
+    "compared[].detail",
+    "compared[].paths",
 }
 
 TOTALS = (

@@ -8,7 +8,15 @@ OTHER = "hashing(dimensions=128)"
 
 def test_a_switch_there_and_back_has_the_documented_fields(published: Workplace) -> None:
     found = shape(published.json("model", "use", OTHER))
-    lists = {"held[]", "skipped[]", "fallbacks[]", "dropped[]", "orphaned[]", "shared_roots[]"}
+    lists = {
+        "held[]",
+        "skipped[]",
+        "fallbacks[]",
+        "dropped[]",
+        "orphaned[]",
+        "shared_roots[]",
+        "compared[]",
+    }
     known = {name for name in SHAPES["model use"] if not name.startswith(tuple(lists))}
     assert found == known | lists
     listed = published.json("model", "list")

@@ -22,6 +22,7 @@ from variorum.door.estimate import estimate
 from variorum.door.models import ModelUse, models, require_model_in_use, settings_of
 from variorum.door.moving import export_collection, import_collection
 from variorum.door.naming import source_of_path, source_of_text
+from variorum.door.reading import file_bytes
 from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
 from variorum.door.tracing import traced
@@ -40,6 +41,7 @@ from variorum.records.arguments import (
     whole,
     words,
 )
+from variorum.records.changes import Changes
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.moving import BackedUp, Moved
@@ -51,6 +53,7 @@ from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import require_sound, search
 from variorum.sources import FolderSource, GitSource, JsonLinesSource
+from variorum.sources.change_lists import read_changes
 from variorum.sources.git_place import PREFIX
 from variorum.store.backup import back_up
 from variorum.store.generations import GenerationRow
@@ -164,6 +167,7 @@ class Index:
         release: bool = False,
         relayout: bool = False,
         drop_sources: Sequence[str] = (),
+        changed: str | Path | bytes | Changes | None = None,
         usd_per_mtok: float | None = None,
         reasons: bool = False,
         explain: str | DocumentName | None = None,
@@ -173,6 +177,7 @@ class Index:
 
         `reasons` splits each document's tokens by why they are embedded; `explain` names a document
         to be explained input by input. Both read the old revisions and compare them with the new.
+        `changed` is as of `sync`.
 
         Raises:
             ConflictError: a restore holds a source, or a listing shrank without consent.
@@ -194,6 +199,7 @@ class Index:
         consent = Consent(allow_empty, allow_shrink, release)
         dropped = names("drop_sources", drop_sources)
         target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
+        target = replace(target, changes=self._changes(changed))
         with (
             traced("plan", collection=target.collection) as span,
             planned(self._store, target) as plan,
@@ -215,6 +221,7 @@ class Index:
         release: bool = False,
         relayout: bool = False,
         drop_sources: Sequence[str] = (),
+        changed: str | Path | bytes | Changes | None = None,
         max_tokens: int | None = None,
         progress: Progress = no_progress,
     ) -> Report:
@@ -223,7 +230,8 @@ class Index:
         With `relayout`, every listed document is laid out as a fresh index would, whatever its
         history made of it; earlier generations keep their layouts. The documents of
         `drop_sources`, which must not be configured any more, are removed; earlier generations
-        keep them.
+        keep them. `changed` is a list of changes, a file or its bytes: nothing else is looked at,
+        unless it does not fit what is stored; the report's `compared` says so.
 
         Raises:
             ConflictError: consent is missing, `max_tokens` would be exceeded, a source to drop is
@@ -241,6 +249,7 @@ class Index:
         dropped = names("drop_sources", drop_sources)
         with traced("sync", collection=self.collection.name) as span:
             target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
+            target = replace(target, changes=self._changes(changed))
             report = sync(self._store, target)
             span.note(
                 generation=report.generation,
@@ -600,6 +609,11 @@ class Index:
             self._embedders[spec] = Guarded.of(embedder_from_spec(spec, home))
         return self._embedders[spec]
 
+    @property
+    def _home(self) -> Path:
+        """Where the paths of sources and of changes start."""
+        return self.config.path.resolve().parent if self.config.path else Path()
+
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
         """The configured model where it made this generation, else the one that did."""
         wanted = snapshot.generation
@@ -654,7 +668,16 @@ class Index:
             relayout=relayout,
             configured=self._configured,
             dropped=tuple(dict.fromkeys(dropped)),
+            base=os.fsencode(self._home.absolute()),
         )
+
+    @staticmethod
+    def _changes(changed: str | Path | bytes | Changes | None) -> Changes | None:
+        if changed is None or isinstance(changed, Changes):
+            return changed
+        if isinstance(changed, bytes):
+            return read_changes(changed)
+        return read_changes(file_bytes(Path(place("changed", changed))))
 
     @property
     def _configured(self) -> frozenset[str] | None:

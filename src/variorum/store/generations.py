@@ -8,6 +8,9 @@ from sqlalchemy import Connection, select
 from variorum.store.schema import generation, model, recipe
 from variorum.store.seals import require_sound, unsound
 
+RULES = "rules"
+"""Where a generation's report says by what rules each source was listed last."""
+
 
 @dataclass(frozen=True, slots=True)
 class GenerationRow:
@@ -96,3 +99,17 @@ def generations(
     if number is not None:
         query = query.where(generation.c.number == number)
     return [GenerationRow(*require_sound(row, 3)) for row in connection.execute(query)]
+
+
+def newest_rules(connection: Connection, collection_id: int) -> Mapping[str, str]:
+    """By what rules each source was listed last, as the newest sync wrote it down."""
+    query = (
+        select(generation.c.report, *unsound(generation))
+        .where(generation.c.collection_id == collection_id)
+        .order_by(generation.c.number.desc())
+    )
+    for row in connection.execute(query):
+        found = require_sound(row, 1)[0].get(RULES)
+        if isinstance(found, Mapping):
+            return found
+    return {}

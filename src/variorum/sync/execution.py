@@ -8,6 +8,8 @@ from time import perf_counter
 from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_and_keep
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.reports import Held, Report, WindowCounts
+from variorum.sources.folder import FolderSource
+from variorum.store.generations import RULES
 from variorum.store.leases import leases
 from variorum.store.publish import (
     Publication,
@@ -99,7 +101,8 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
         created_at=now.isoformat(timespec="milliseconds"),
         model_id=run.model_id,
         recipe_id=recipe_id,
-        report={**run.report().as_fields(), "skipped": []},
+        # Names stand in documents' rows alone, so that an erasure finds them.
+        report={**run.report().as_fields(), "skipped": [], "compared": [], RULES: _rules(plan)},
         sources=plan.target.roots,
         held=plan.held,
         dropped=plan.target.dropped,
@@ -107,6 +110,16 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
         removal=plan.removal,
     )
     return publish(plan.staging, publication)
+
+
+def _rules(plan: Plan) -> dict[str, str]:
+    """By what rules each source was listed last: a list of changes holds under the same alone."""
+    rules = dict(plan.store.rules(plan.collection_id))
+    for source in plan.target.sources:
+        rules.pop(source.name, None)
+        if isinstance(source, FolderSource):
+            rules[source.name] = source.rules
+    return rules
 
 
 def _with_what_is_kept(error: UnavailableError, count: CallCount, total: int) -> UnavailableError:

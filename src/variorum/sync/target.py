@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from variorum.chunking.versions import algorithm_of
+from variorum.records.changes import Changes
 from variorum.records.layout import Recipe
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.store.vectors import Precision
@@ -58,7 +59,8 @@ class Target:
     collection has in its configuration; None where there is none, so that every source ever listed
     belongs to it. `dropped` sources are taken out with all of their documents. With `relayout`,
     stored layouts of the listed documents are not used, nor planned from: each is laid out as a
-    fresh index would. `kind` is what the log calls the generation.
+    fresh index would. `kind` is what the log calls the generation. `changes` is a list of what
+    changed, its paths relative to `base`; None where every source is to be compared in full.
     """
 
     tenant: str
@@ -72,6 +74,8 @@ class Target:
     configured: frozenset[str] | None = None
     dropped: tuple[str, ...] = ()
     kind: str = "sync"
+    changes: Changes | None = None
+    base: bytes = b"."
 
     @property
     def heard(self) -> frozenset[str]:

@@ -71,6 +71,7 @@ CALLS = {
     "export": lambda index, odd: index.export(_unless_a_name(odd)),
     "import": lambda index, odd: index.import_(odd),
     "backup": lambda index, odd: index.backup(_unless_a_name(odd)),
+    "sync.changed": lambda index, odd: index.plan(changed=odd),
     "sync.release": lambda index, odd: index.sync(release=odd),
     "open.folder": lambda _, odd: variorum.open(odd),
     "open.store": lambda _, odd: variorum.open(store=odd),
