@@ -107,6 +107,17 @@ SHAPES: dict[str, set[str]] = {
         "explanations[].tokens",
     },
     "sync": COMMON_REPORT | {"estimate"},
+    "watch": {
+        "ok",
+        *(name for name in COMMON_REPORT if name.startswith(("documents.", "inputs.", "tokens."))),
+        *(name for name in COMMON_REPORT if name.startswith("compared[]")),
+        "generation",
+        "elapsed_s",
+        "edits",
+        "lag_s.median",
+        "lag_s.longest",
+        "publishes",
+    },
     "search": {
         "ok",
         "generation",

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
+from time import time
 from types import TracebackType
 from typing import cast
 
@@ -26,6 +28,7 @@ from variorum.door.reading import file_bytes
 from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
 from variorum.door.tracing import traced
+from variorum.door.watching import Watched, limited, require_folders, watched
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
 from variorum.embedding.throttled import Throttled
@@ -54,6 +57,7 @@ from variorum.retrieval.filters import Filter
 from variorum.retrieval.searching import require_sound, search
 from variorum.sources import FolderSource, GitSource, JsonLinesSource
 from variorum.sources.change_lists import read_changes
+from variorum.sources.following import bursts
 from variorum.sources.git_place import PREFIX
 from variorum.store.backup import back_up
 from variorum.store.generations import GenerationRow
@@ -259,6 +263,45 @@ class Index:
                 held=report.documents.held,
             )
             return report
+
+    def watch(
+        self,
+        source: str | Path | None = None,
+        *,
+        settle_ms: int = 300,
+        longest_ms: int = 3000,
+        stop: Event | None = None,
+    ) -> Iterator[Watched]:
+        """Sync, then follow the folders: each burst of edits becomes one publish.
+
+        A burst ends when nothing was touched for `settle_ms`, or after `longest_ms`. Yields each
+        publish with the lag of its edits, and each error that kept one from being published; these
+        edits are tried again. Ends when `stop` is set.
+
+        Raises:
+            InputError: no folder among the sources, or an argument is not sound.
+            NotFoundError: a folder is not there.
+        """
+        whole("settle_ms", settle_ms, 10)
+        whole("longest_ms", longest_ms, settle_ms)
+        folders = [one for one in self._chosen_sources(source, ()) if one.kind == "folder"]
+        require_folders(folders)
+
+        def run(changes: Changes | None) -> Report:
+            if changes is None:
+                return self.sync(source)
+            target = self._target(source, Consent(), no_progress, relayout=False, dropped=())
+            names = {one.name for one in folders}
+            return sync(self._store, limited(target, names, changes))
+
+        touched = bursts(
+            [one.root for one in folders],
+            [self.config.store],
+            settle_ms=settle_ms,
+            longest_ms=longest_ms,
+            stop=stop or Event(),
+        )
+        yield from watched(touched, run, time)
 
     @telling_damage
     def search(

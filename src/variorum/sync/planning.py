@@ -223,6 +223,7 @@ def _scoped(
         is_current=lambda row: is_laid_out(row, recipe_id),
         content=lambda row: plan.staging.content(row.revision_id),
         everything=_why_all(plan, source.name),
+        roots=tuple(one.root for one in plan.target.sources),
     )
     scope = scope_of(source, plan.target.changes, plan.target.base, known)
     plan.compared.append(scope.compared)

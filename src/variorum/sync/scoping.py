@@ -43,6 +43,7 @@ class Known:
 
     `rules` are those of its last listing, `is_current` tells whether a row is laid out as it would
     be today, `content` reads a row's revision. `everything` is a reason to look at all, if any.
+    `roots` are those of every source of the run: a path below another's is that one's.
     """
 
     rows: Mapping[bytes, ManifestRow]
@@ -51,6 +52,7 @@ class Known:
     is_current: Callable[[ManifestRow], bool]
     content: Callable[[ManifestRow], bytes]
     everything: str = ""
+    roots: tuple[str, ...] = ()
 
 
 def scope_of(source: Source, changes: Changes, base: bytes, known: Known) -> Scope:
@@ -75,6 +77,7 @@ def _only(source: Source, changes: Changes, base: bytes, known: Known) -> frozen
         raise DoubtError("other-rules")
     if not all(known.is_current(row) for row in known.rows.values()):
         raise DoubtError("other-recipe")
+    _require_some(changes, base, known.roots or (source.root,))
     mentioned = _within(changes, base, os.fsencode(source.root))
     _require_files(mentioned, source, known)
     only = frozenset(mentioned) | known.held
@@ -87,14 +90,24 @@ def _within(changes: Changes, base: bytes, root: bytes) -> dict[bytes, list[Ment
     found: dict[bytes, list[Mention]] = {}
     for path, mentions in changes.by_path().items():
         absolute = os.path.abspath(os.path.join(base, path))
-        if absolute == root:
+        if _is_below(root, absolute):
             raise DoubtError("a-folder", _shown(path))
-        if absolute.startswith(root.rstrip(b"/") + b"/"):
+        if _is_below(absolute, root):
             relative = os.path.relpath(absolute, root)
             found.setdefault(relative, []).extend(mentions)
-    if changes.mentions and not found:
-        raise DoubtError("elsewhere", f"no path below {os.fsdecode(root)}")
     return found
+
+
+def _is_below(path: bytes, root: bytes) -> bool:
+    return (path + b"/").startswith(root.rstrip(b"/") + b"/")
+
+
+def _require_some(changes: Changes, base: bytes, roots: Sequence[str]) -> None:
+    """Refuse a list none of whose paths is in any source: it is meant for another place."""
+    paths = [os.path.abspath(os.path.join(base, one.path)) for one in changes.mentions]
+    folders = [os.fsencode(root) for root in roots]
+    if paths and not any(_is_below(path, root) for path in paths for root in folders):
+        raise DoubtError("elsewhere", f"no path below {', '.join(roots)}")
 
 
 def _shown(path: bytes) -> str:

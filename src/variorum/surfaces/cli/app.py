@@ -20,6 +20,7 @@ from variorum.surfaces.cli import (
     retaining,
     setting_up,
     syncing,
+    watching,
 )
 from variorum.surfaces.cli.output import print_error
 from variorum.surfaces.cli.streams import degrade_gracefully, discard
@@ -66,6 +67,7 @@ def variorum(context: click.Context) -> None:
 for command in (
     *setting_up.COMMANDS,
     *syncing.COMMANDS,
+    *watching.COMMANDS,
     *reading.COMMANDS,
     *costing.COMMANDS,
     *modelling.COMMANDS,
