@@ -129,7 +129,7 @@ def measured(family: Family, size: int, pairs: Sequence[Pair], sizer: StudySizer
     parameter, _ = tuned(family, size, [pair.new for pair in pairs], sizer)
     subject = family.at(parameter)
     outcomes = [outcome(subject, pair, sizer) for pair in pairs]
-    return Row(family, subject, outcomes, round(0.48 * size))
+    return Row(family, subject, outcomes, round(0.5 * size))
 
 
 def difference(row: Row, other: Row, language: str) -> dict[str, object]:

@@ -5,11 +5,12 @@ from functools import cache
 
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.hashing import HashingEmbedder
+from variorum.embedding.probe import PROBES
 from variorum.records.protocols import Embedder, ModelIdentity, Role, Tokenizer, Vectors
 
 
 class RecordingEmbedder:
-    """Another embedder, and every passage that it embedded, in order."""
+    """Another embedder, and every passage of a document that it embedded, in order."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
@@ -33,7 +34,7 @@ class RecordingEmbedder:
     def embed(self, inputs: Sequence[str], role: Role = "passage") -> Vectors:
         vectors = self._inner.embed(inputs, role)
         if role == "passage":
-            self.embedded.extend(inputs)
+            self.embedded.extend(text for text in inputs if text not in PROBES)
         return vectors
 
 

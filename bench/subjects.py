@@ -112,8 +112,13 @@ class Family:
         return self.name not in SPLITTERS
 
 
-def _scaled(size: int) -> str:
-    return f"max_tokens={size}, min_tokens={max(1, round(0.3 * size))}"
+def _scaled(size: int, ratio: float = 0.3) -> str:
+    return f"max_tokens={size}, min_tokens={max(1, round(ratio * size))}"
+
+
+def _anchored(size: int) -> str:
+    """With the ratio that the study `settings` chose."""
+    return f"anchored({_scaled(size, 0.2)})"
 
 
 def _content_defined(size: int, words: str) -> str:
@@ -135,7 +140,7 @@ def families() -> list[Family]:
         "recursive (default)": "rules=default",
     }
     specs: dict[str, Callable[[int], str]] = {
-        "anchored": lambda size: f"anchored({_scaled(size)})",
+        "anchored": _anchored,
         "fixed": lambda size: f"fixed(max_tokens={size})",
         "fixed_characters": lambda size: f"fixed_characters(max_characters={size})",
         **{
@@ -147,7 +152,7 @@ def families() -> list[Family]:
         "structural": lambda size: f"structural({_scaled(size)})",
         "semantic (hashed words)": lambda size: f"semantic({_scaled(size)})",
     }
-    found = [Family("anchored + planner", lambda size: Ours(f"anchored({_scaled(size)})", True))]
+    found = [Family("anchored + planner", lambda size: Ours(_anchored(size), True))]
     found += [
         Family(name, lambda size, spec=spec: Ours(spec(size))) for name, spec in specs.items()
     ]

@@ -247,6 +247,7 @@ SHAPES: dict[str, set[str]] = {
     "chunk": {
         "path",
         "recipe",
+        "fallback",
         "chunks[].start",
         "chunks[].end",
         "chunks[].tokens",

@@ -146,12 +146,14 @@ def test_a_chunker_keeps_to_its_size_and_to_graphemes(text, spec, tokenizer):
     for start, end in spans:
         assert start < end
         assert {start, end} <= boundaries
+        own = text[start:end].strip()
         if isinstance(chunker, FixedCharacters):
-            too_large = end - start > chunker.max_characters
-        else:
-            too_large = tokens.count(start, end) > chunker.shape.max_tokens
-        if too_large:
+            if end - start > chunker.max_characters:
+                assert len(regex.findall(r"\X", text[start:end])) == 1
+        elif tokens.count(start, end) > chunker.shape.max_tokens:
             assert len(regex.findall(r"\X", text[start:end])) == 1
+        elif tokenizer().count(own) > chunker.shape.max_tokens:
+            assert len(regex.findall(r"\X", own)) == 1
     if not chunker.overlaps and text:
         assert [0, *(end for _, end in spans)] == [*(start for start, _ in spans), len(text)]
 

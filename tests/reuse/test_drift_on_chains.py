@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from bench.chains import read_chains
 
-from unit.chunking.fakes import Atoms
-from variorum.chunking import TokenMap, chunker_from_spec
+from unit.chunking.fakes import Atoms, chunker_of
+from variorum.chunking import TokenMap
 from variorum.chunking.boundaries import boundaries
 from variorum.chunking.chunker import Reading
 from variorum.chunking.planner import OldLayout, plan_spans
@@ -15,7 +15,18 @@ from variorum.formats import parse
 from variorum.records.text import Text
 from variorum.sources.naming import content_type_of
 
-SPECS = ["anchored", "recursive(max_tokens=400)", "fixed(max_tokens=120)"]
+SPECS = [
+    "anchored",
+    "structural(max_tokens=166, min_tokens=50)",
+    "semantic(max_tokens=160, min_tokens=48)",
+    "recursive(max_tokens=400)",
+    "recursive(max_tokens=138, rules=guide)",
+    "recursive(max_tokens=138, rules=default)",
+    "fixed(max_tokens=120)",
+    "fixed_characters(max_characters=290)",
+    "content_defined(backup_mask_bits=4, max_tokens=122, min_tokens=61, primary_mask_bits=6)",
+    "content_defined(max_tokens=124, min_tokens=62, window_words=16, words=segmented)",
+]
 IN_A_DEFAULT_RUN = {0, 9, 13, 17}
 PLACES = [
     pytest.param(place, marks=[] if place in IN_A_DEFAULT_RUN else pytest.mark.long)
@@ -35,7 +46,7 @@ def test_no_revision_of_a_chain_drifts_further_than_stated(shared: Path, place, 
         pytest.skip("needs revisions/chains.jsonl.gz of the public data sets at ../shared")
     chain = read_chains(file=file)[place]
     content_type = content_type_of(f"a{chain.suffix}".encode())
-    chunker = chunker_from_spec(spec)
+    chunker = chunker_of(spec)
     old = OldLayout("", ())
     for text in chain.texts:
         reading = Reading(text, parse(Text(text), content_type), TokenMap.of(text, Atoms()))

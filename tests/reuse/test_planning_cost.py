@@ -7,13 +7,15 @@ import pytest
 from unit.chunking.fakes import Atoms, FakeSizer, previous, recipe, structure_of
 from variorum.chunking import lay_out, parts, planner
 
-DEFAULT = "anchored(max_tokens=160, min_tokens=48)"
+DEFAULT = "anchored(max_tokens=220, min_tokens=44)"
 SPECS = [DEFAULT, "recursive(max_tokens=120)", "fixed(max_tokens=100)"]
 CHARACTERS = 57_000
 
 
 class CountingAtoms(Atoms):
     """Atoms that count the characters they read."""
+
+    splits_at_blanks = True
 
     def __init__(self) -> None:
         self.characters = 0

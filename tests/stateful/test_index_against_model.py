@@ -23,6 +23,8 @@ from hypothesis.stateful import (
 import variorum
 from variorum.records.errors import ConflictError, NotFoundError
 from variorum.records.reports import Report
+from variorum.records.text import Revision
+from variorum.sync.laying import Task, lay
 from workbench import (
     Recorder,
     Stored,
@@ -260,6 +262,17 @@ class IndexMachine(RuleBasedStateMachine):
         self.remember(name, after.generation)
         self.check_an_older_one(name)
 
+    @rule(name=st.sampled_from(["main", "twin"]))
+    def relayout(self, name: str) -> None:
+        self.run(name, None, relayout=True)
+        settings = self.index(name).settings
+        for printed, one in self.stored(name).documents.items():
+            if self.files.get(printed.partition(":")[2]) == UNDECODABLE:
+                continue
+            fresh = lay(Task(Revision(one.content, one.content_type)), settings).layout
+            spans = [(chunk.start, chunk.end) for chunk in fresh.chunks] if fresh else []
+            assert [(chunk.start, chunk.end) for chunk in one.chunks] == spans
+
     @precondition(lambda self: len(self.collections["main"].generations) > 1)
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
@@ -333,10 +346,11 @@ class IndexMachine(RuleBasedStateMachine):
     def stored(self, name: str, as_of: int | None = None) -> Stored:
         return Stored.read(self.home / ".variorum", name, as_of, COLLECTIONS[name])
 
-    def run(self, name: str, source: str | None) -> None:
+    def run(self, name: str, source: str | None, *, relayout: bool = False) -> None:
         before = self.stored(name) if self.index(name).store.exists else Stored(0, {})
         index, embedder = self.index(name), self.embedders[self.dimensions]
         consent = {"allow_empty": True, "allow_shrink": True, "release": True}
+        consent["relayout"] = relayout
         planned = index.plan(source, **consent).report  # type: ignore[arg-type]
         embedder.taken()
         report = index.sync(source, **consent)  # type: ignore[arg-type]

@@ -1,12 +1,17 @@
 """Anchored chunking: structural boundaries, chosen by level and by the text that follows them.
 
-Which boundary wins inside a range depends only on the text near each candidate and on where the
-range ends, so an edit moves boundaries of the few ranges that contain it and no others.
+Locality. Whether a candidate is a peak depends on the candidates within `min_tokens` of it alone,
+and each range between two peaks is cut on its own. So an edit changes only the ranges that touch
+the characters from `min_tokens` before it to `min_tokens` after it (and what the parser reads in
+another way because of it). Peaks stand at least `min_tokens` apart, so these are at most four,
+before the edit and after it: no more inputs are new, but for the parts of a range that is larger
+than `max_tokens`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,22 +30,24 @@ _CLAUSE_MARKS = np.array([ord(mark) for mark in ",;:，；：、。！？…"], 
 
 @dataclass(frozen=True)
 class Anchored:
-    """Cut a range larger than `max_tokens` at its best candidate, and both parts likewise.
+    """Cut at every peak: a candidate with no better one within `min_tokens` tokens.
 
-    The best candidate that leaves at least `min_tokens` on both sides is the one of the highest
-    level (`boundaries`), and among equals the one with the highest hash of the text that follows.
-    Where a range has no candidate it is cut at the token whose following characters hash highest,
-    after white space or clause marks where there are any.
+    The better of two candidates is the one of the higher level (`boundaries`), and among equals the
+    one with the higher hash of the text that follows. A range between two peaks that is larger than
+    `max_tokens` is cut at its best candidate that leaves `min_tokens` on both sides, and both parts
+    likewise. Where a range has no candidate it is cut at the token whose following characters hash
+    highest, after white space or clause marks where there are any.
 
-    Sizes lie in [min_tokens, max_tokens], a grapheme's tokens apart; a text under the minimum is
-    one span. Cost: n log n in the candidates.
+    Sizes lie in [min_tokens, max_tokens], a grapheme's tokens apart, and average about twice the
+    minimum where the maximum leaves room; a text under twice the minimum is one span. Cost: n log n
+    in the candidates.
 
     Raises:
         InputError: kind `bad-parameter`, where min_tokens < 1 or max_tokens < 2 * min_tokens.
     """
 
-    max_tokens: int = 160
-    min_tokens: int = 48
+    max_tokens: int = 220
+    min_tokens: int = 44
 
     def __post_init__(self) -> None:
         if self.min_tokens < 1:
@@ -61,8 +68,11 @@ class Anchored:
 
     @property
     def shape(self) -> Shape:
-        """A target at which planned spans average what spans cut afresh do."""
-        target = (self.min_tokens + self.max_tokens) * 9 // 20
+        """A target at which planned spans average what spans cut afresh do.
+
+        Peaks stand about twice the minimum apart, and the maximum cuts what is far longer.
+        """
+        target = min(2 * self.min_tokens, (self.min_tokens + self.max_tokens) * 3 // 7)
         return Shape(self.min_tokens, target, self.max_tokens)
 
     def limited(self, max_tokens: int) -> Chunker:
@@ -73,9 +83,12 @@ class Anchored:
         return Anchored(most, min(self.min_tokens, most // 2))
 
     def spans(self, text: str, structure: Structure, tokens: TokenMap) -> list[Span]:
-        """The ranges of `text` that need no further cut."""
+        """The ranges between peaks, and the parts of those that are too large."""
+        if not text:
+            return []
         cutter = Cutter(text, structure, tokens, self.min_tokens)
-        return cutter.divide(Span(0, len(text)), self.max_tokens) if text else []
+        between = (Span(*ends) for ends in pairwise([0, *cutter.peaks(), len(text)]))
+        return [part for span in between for part in cutter.divide(span, self.max_tokens)]
 
 
 def divide(whole: Span, cut: Callable[[Span], int]) -> list[Span]:
@@ -105,11 +118,15 @@ class Cutter:
         priorities = found.levels + window_hashes(self._codes, found.positions)
         self._candidates = Candidates(found.positions, priorities, tokens)
 
+    def peaks(self) -> list[int]:
+        """The candidates with no better one within the minimum, the minimum from both ends."""
+        return self._candidates.peaks(self._min_tokens)
+
     def divide(self, whole: Span, max_tokens: int) -> list[Span]:
         """The parts of `whole` that need no further cut, in order."""
         return divide(
             whole,
-            lambda span: self.cut(span) if self._tokens.count(*span) > max_tokens else span.end,
+            lambda span: span.end if self._tokens.fits(*span, max_tokens) else self.cut(span),
         )
 
     def cut(self, span: Span) -> int:
@@ -119,10 +136,9 @@ class Cutter:
 
     def _between_tokens(self, span: Span) -> int:
         """The cut before the token with the highest priority, moved to a grapheme boundary."""
-        low = self._tokens.before(span.start) + self._min_tokens
-        high = self._tokens.before(span.end) - self._min_tokens
-        if low > high:
-            return span.end
+        least = min(self._min_tokens, self._tokens.count(*span) // 2)
+        low = self._tokens.before(span.start) + least
+        high = self._tokens.before(span.end) - least
         position = self._tokens.starts[self._windows.highest(low, high + 1)]
         cut = self._graphemes.floor(position)
         if cut <= span.start:

@@ -21,6 +21,19 @@ class Candidates:
         self._before: list[int] = tokens.before_each(positions).tolist()
         self._best = RangeMax(priorities)
 
+    def peaks(self, reach: int) -> list[int]:
+        """The candidates with none of a higher priority fewer than `reach` tokens away.
+
+        The first of equals; none within `reach` tokens of either end of the text.
+        """
+        before = np.array(self._before, dtype=np.int64)
+        numbers = np.arange(len(before))
+        low = np.minimum(np.searchsorted(before, before - reach, side="right"), numbers)
+        high = np.maximum(np.searchsorted(before, before + reach, side="left"), numbers + 1)
+        highest = self._best.first_highest(low, high) == numbers
+        inside = (before >= reach) & (before <= self._tokens.total - reach)
+        return [self._positions[number] for number in np.flatnonzero(highest & inside).tolist()]
+
     def best(self, span: Span, min_tokens: int) -> int | None:
         """The candidate of the highest priority that leaves `min_tokens` on both sides."""
         low = self._tokens.before(span.start) + min_tokens

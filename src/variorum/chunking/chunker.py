@@ -13,6 +13,10 @@ Embed = Callable[[Sequence[str]], Vectors]
 """Vectors of inputs, in order: what a chunker that compares meanings is given."""
 
 
+CUT_ANYWHERE = 9.0
+"""Usual penalty of a rule that cuts between any two words or tokens."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The sizes a chunker aims at, in tokens: what the reuse planner compares a span against.

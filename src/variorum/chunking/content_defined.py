@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from variorum.chunking.characters import rolling_hashes
-from variorum.chunking.chunker import Chunker, Shape, canonical_spec, refuse
-from variorum.chunking.tokens import Positions, TokenMap
+from variorum.chunking.chunker import CUT_ANYWHERE, Chunker, Shape, canonical_spec, refuse
+from variorum.chunking.fixed import Fixed
+from variorum.chunking.graphemes import Graphemes
+from variorum.chunking.tokens import TokenMap
 from variorum.chunking.units import Unit, units
 from variorum.records.text import Span, Structure
 
@@ -82,9 +84,9 @@ class ContentDefined:
 
     @property
     def shape(self) -> Shape:
-        """A target two thirds of the way from the minimum to the maximum."""
+        """A target two thirds of the way from the minimum to the maximum, cut at any word."""
         target = (self.min_tokens + 2 * self.max_tokens) // 3
-        return Shape(self.min_tokens, target, self.max_tokens)
+        return Shape(self.min_tokens, target, self.max_tokens, CUT_ANYWHERE)
 
     def limited(self, max_tokens: int) -> Chunker:
         """The same rule up to `max_tokens`; a minimum over that comes down to half of it."""
@@ -99,20 +101,31 @@ class ContentDefined:
             return []
         stream = units(text, tokens, self.max_tokens, segmented=self.words == "segmented")
         starts = [unit.start for unit in stream] + [len(text)]
-        rule = _Rule(self, tokens.before_each(np.array(starts)), _fingerprints(text, stream, self))
+        rule = _Rule(self, starts, tokens, _fingerprints(text, stream, self))
         cuts = sorted({0, *(starts[index] for index in rule.cuts())})
-        return [Span(start, end) for start, end in pairwise(cuts)]
+        windows, graphemes = Fixed(self.max_tokens), Graphemes(text)
+        spans: list[Span] = []
+        for span in (Span(*ends) for ends in pairwise(cuts)):
+            whole = tokens.fits(*span, self.max_tokens)
+            spans += [span] if whole else windows.parts(span, tokens, graphemes)
+        return spans
 
 
 class _Rule:
     """Two thresholds over one stream; a place `p` is between unit `p - 1` and unit `p`."""
 
     def __init__(
-        self, chunker: ContentDefined, before: Positions, fingerprints: NDArray[np.uint64]
+        self,
+        chunker: ContentDefined,
+        starts: Sequence[int],
+        tokens: TokenMap,
+        fingerprints: NDArray[np.uint64],
     ) -> None:
         self._chunker = chunker
-        self._before: list[int] = before.tolist()
-        self._last = len(before) - 1
+        self._starts = starts
+        self._tokens = tokens
+        self._before: list[int] = tokens.before_each(np.array(starts)).tolist()
+        self._last = len(starts) - 1
         self._primary = _places(fingerprints, chunker.primary_mask_bits, chunker.window_words)
         self._backup = _places(fingerprints, chunker.backup_mask_bits, chunker.window_words)
 
@@ -124,10 +137,19 @@ class _Rule:
         return cuts[1:]
 
     def _end(self, start: int) -> int:
-        """Where the chunk from `start` ends."""
+        """Where the chunk from `start` ends: as far as it fits, or after one unit."""
+        most = self._chunker.max_tokens
+        reach = bisect_right(self._before, self._before[start] + most) - 1
+        end = self._chosen(start, max(start + 1, reach))
+        while end > start + 1 and not self._tokens.fits(
+            self._starts[start], self._starts[end], most
+        ):
+            end = self._chosen(start, end - 1)
+        return end
+
+    def _chosen(self, start: int, reach: int) -> int:
+        """Where the chunk from `start` ends if it may go up to `reach`."""
         spent = self._before[start]
-        reach = bisect_right(self._before, spent + self._chunker.max_tokens) - 1
-        reach = max(start + 1, reach)
         least = bisect_left(self._before, spent + self._chunker.min_tokens, lo=start + 1)
         first = bisect_left(self._primary, least)
         if first < len(self._primary) and self._primary[first] <= reach:

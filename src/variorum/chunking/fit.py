@@ -1,6 +1,6 @@
 """No input over the model's limit (invariant 2): exact counts, and what gives way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -8,8 +8,9 @@ from variorum.chunking.chunker import Reading
 from variorum.chunking.graphemes import Graphemes
 from variorum.chunking.prefixes import Prefix, Prefixes
 from variorum.chunking.render import render
+from variorum.chunking.words import begins_with_mark
 from variorum.records.errors import InputError
-from variorum.records.protocols import Sizer
+from variorum.records.protocols import Sizer, SplitsAtBlanks
 from variorum.records.text import Span
 
 
@@ -45,14 +46,18 @@ class Fitter:
         self._sizer = sizer
         self._prefixes = prefixes
         self._known = known
+        self._adds_up = isinstance(sizer, SplitsAtBlanks) and sizer.splits_at_blanks
+        self._before_text: dict[str, int] = {}
         self._graphemes = Graphemes(reading.characters)
 
     def fit(self, spans: Sequence[Span]) -> list[Fitted]:
         """Each span as one input, or as several where it is over the limit.
 
-        One batched count, of the inputs whose count is not known, and one more for each round of
-        giving way: a prefix loses its outermost title, then what it repeats, then the text is cut
-        near its middle, at a grapheme boundary where it has one inside.
+        Where the sizer's counts add up and the text is tokenized, an input counts what its own text
+        does, its prefix and an empty input. Else the inputs whose count is not known are counted in
+        one batch, and in one more for each round of giving way: a prefix loses its outermost title,
+        then what it repeats, then the text is cut near its middle, at a grapheme boundary where it
+        has one inside.
 
         Raises:
             InputError: kind `model-limit-too-small`, where a single character is over the limit.
@@ -77,12 +82,26 @@ class Fitter:
     def _counted(self, fitted: list[Fitted]) -> list[Fitted]:
         """The same with the counts that were missing."""
         missing = [index for index, one in enumerate(fitted) if not one.tokens]
-        if not missing:
-            return fitted
-        counts = self._sizer.count([fitted[index].characters for index in missing])
-        for index, count in zip(missing, counts, strict=True):
+        adding = self._adds_up and self._tokens.is_read
+        added = [
+            index for index in missing if adding and not begins_with_mark(fitted[index].characters)
+        ]
+        asked = sorted({*missing} - {*added})
+        counts = [*self._added([fitted[index] for index in added])]
+        if asked:
+            counts += self._sizer.count([fitted[index].characters for index in asked])
+        for index, count in zip([*added, *asked], counts, strict=True):
             fitted[index] = replace(fitted[index], tokens=max(1, count))
         return fitted
+
+    def _added(self, fitted: Sequence[Fitted]) -> Iterator[int]:
+        """Tokens of inputs as the sum of their parts."""
+        own = self._tokens.own([one.span for one in fitted])
+        for one, tokens in zip(fitted, own, strict=True):
+            prefix = one.prefix.rendered
+            if prefix not in self._before_text:
+                self._before_text[prefix] = self._sizer.count([prefix])[0]
+            yield self._before_text[prefix] + tokens
 
     def _give_way(self, one: Fitted) -> list[Fitted]:
         if one.prefix:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from variorum.chunking.chunker import Chunker, Shape, canonical_spec, refuse
+from variorum.chunking.chunker import CUT_ANYWHERE, Chunker, Shape, canonical_spec, refuse
 from variorum.chunking.graphemes import Graphemes
 from variorum.chunking.tokens import TokenMap
 from variorum.records.text import Span, Structure
@@ -45,7 +45,7 @@ class Fixed:
     @property
     def shape(self) -> Shape:
         """Full windows, hardly ever cut at a structural boundary."""
-        return Shape(max(1, self.max_tokens // 3), self.max_tokens, self.max_tokens, 9.0)
+        return Shape(max(1, self.max_tokens // 3), self.max_tokens, self.max_tokens, CUT_ANYWHERE)
 
     def limited(self, max_tokens: int) -> Chunker:
         """Windows of at most `max_tokens`; an overlap that no longer fits is cut to half."""
@@ -72,10 +72,28 @@ class Fixed:
         return spans
 
     def window_end(self, start: int, length: int, tokens: TokenMap, graphemes: Graphemes) -> int:
-        """Where the window from `start` ends: after it, at a grapheme boundary."""
-        reach = tokens.position(tokens.before(start) + self.max_tokens, length)
-        end = graphemes.floor(reach)
-        return end if end > start else graphemes.ceiling(max(reach, start + 1))
+        """Where the window from `start` ends: after it, at a grapheme boundary.
+
+        The last one up to which the window, tokenized on its own, has at most `max_tokens` tokens.
+        """
+        first = tokens.before(start)
+        for index in range(first + self.max_tokens, first, -1):
+            end = graphemes.floor(tokens.position(index, length))
+            if end <= start:
+                break
+            if tokens.fits(start, end, self.max_tokens):
+                return end
+        return graphemes.ceiling(max(tokens.position(first + 1, length), start + 1))
+
+    def parts(self, span: Span, tokens: TokenMap, graphemes: Graphemes) -> list[Span]:
+        """`span` in full windows without overlap."""
+        parts: list[Span] = []
+        start = span.start
+        while start < span.end:
+            end = min(self.window_end(start, span.end, tokens, graphemes), span.end)
+            parts.append(Span(start, end))
+            start = end
+        return parts
 
     def _next_start(self, last: Span, tokens: TokenMap, graphemes: Graphemes) -> int:
         """Where the window after `last` starts, at a grapheme boundary."""

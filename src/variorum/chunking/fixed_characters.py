@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from variorum.chunking.chunker import Chunker, Shape, canonical_spec, refuse
+from variorum.chunking.chunker import CUT_ANYWHERE, Chunker, Shape, canonical_spec, refuse
 from variorum.chunking.graphemes import Graphemes
 from variorum.chunking.tokens import TokenMap
 from variorum.records.text import Span, Structure
@@ -53,7 +53,7 @@ class FixedCharacters:
         """Full windows of about four characters a token, and of no fewer than one and a half."""
         most = max(1, min(self.max_characters * 2 // 3, self.max_tokens))
         target = max(1, min(self.max_characters // 4, most))
-        return Shape(max(1, target // 3), target, most)
+        return Shape(max(1, target // 3), target, most, CUT_ANYWHERE)
 
     def limited(self, max_tokens: int) -> Chunker:
         """The same windows, shorter where they have more than `max_tokens` tokens."""

@@ -41,6 +41,8 @@ from variorum.records.errors import InputError
 from variorum.records.text import Span
 
 _WEIGHTS = (1.0, 4.0, 16.0)
+_SHORTER = (0, 1, 2, 8)
+"""Tokens under the maximum at which a path is tried."""
 
 
 PrefixAt = Callable[[int], str]
@@ -199,12 +201,30 @@ class _Planner:
         allowed = fresh + drift(self._shape, window.tokens.total)
         for weight in _WEIGHTS:
             pricing = Pricing(window.tokens, window.candidates, self._shape, weight)
-            cuts = self._path(window, pricing)
+            cuts = self._fitting_path(window, pricing)
             if (penalty := plain.total(cuts)) <= allowed:
                 return [window.start + cut for cut in cuts], penalty
         return [window.start + cut for cut in window.fresh], fresh
 
-    def _path(self, window: Part, pricing: Pricing) -> list[int]:
+    def _fitting_path(self, window: Part, pricing: Pricing) -> list[int]:
+        """The boundaries of the cheapest path whose chunks fit as each is tokenized on its own.
+
+        It is looked for with ever shorter steps, since a step is measured in the text; where none
+        of them is short enough, the chunker's own cuts stand.
+        """
+        most = self._shape.max_tokens
+        for shorter in _SHORTER:
+            cuts = self._path(window, pricing, most - shorter)
+            chunks = [Span(*ends) for ends in pairwise(cuts)]
+            known = [chunk for chunk in chunks if self._is_known(window, chunk)]
+            if max(window.tokens.own(sorted({*chunks} - {*known})), default=0) <= most:
+                return cuts
+        return window.fresh
+
+    def _is_known(self, window: Part, chunk: Span) -> bool:
+        return window.characters[chunk.start : chunk.end].strip() in self._sizes
+
+    def _path(self, window: Part, pricing: Pricing, max_tokens: int) -> list[int]:
         """The boundaries of the cheapest path, counted from the window's start."""
         anchors = sorted({*window.candidates.positions.tolist(), *window.fresh[1:-1]})
         absolute = [window.start + anchor for anchor in anchors]
@@ -213,4 +233,4 @@ class _Planner:
         ends = (place for ends in reusable for place in ends)
         places = sorted({0, len(window.characters), *anchors, *ends})
         before = [window.tokens.before(place) for place in places]
-        return [0, *cheapest_path(places, before, reusable, pricing, self._shape.max_tokens)]
+        return [0, *cheapest_path(places, before, reusable, pricing, max_tokens)]

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+Indexes = NDArray[np.int64]
+
 
 class RangeMax:
     """A sparse table over `values`: the index of the highest one in a range, leftmost of equals."""
@@ -30,3 +32,13 @@ class RangeMax:
         best = left if self.values[left] >= self.values[right] else right
         middle = (low + high) // 2
         return middle if self.values[middle] == self.values[best] else best
+
+    def first_highest(self, lows: Indexes, highs: Indexes) -> Indexes:
+        """Index of the highest value in each `[low, high)`, none empty; the first of equals."""
+        found = np.zeros(len(lows), dtype=np.int64)
+        sizes = (highs - lows).astype(np.int64)
+        for level, table in enumerate(self._levels):
+            here = np.flatnonzero((sizes >> level) == 1)
+            left, right = table[lows[here]], table[highs[here] - (1 << level)]
+            found[here] = np.where(self.values[left] >= self.values[right], left, right)
+        return found

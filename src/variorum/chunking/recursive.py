@@ -1,7 +1,7 @@
 """Recursive separators: the coarsest one that helps, its pieces packed greedily."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -91,10 +91,10 @@ class Recursive:
         separators = self._separators(text, tokens, graphemes)
         while pending:
             piece, level = pending.pop()
-            if tokens.count(*piece) <= self.max_tokens:
+            if tokens.fits(*piece, self.max_tokens):
                 spans.append(piece)
             elif level == len(separators):
-                spans.extend(self._windows(piece, tokens, graphemes))
+                spans.extend(Fixed(self.max_tokens).parts(piece, tokens, graphemes))
             else:
                 packed = self._pack(piece, separators[level], tokens)
                 pending.extend((part, level + 1) for part in reversed(packed))
@@ -109,24 +109,18 @@ class Recursive:
         """Cut `piece` at the separator and pack what fits together."""
         packed: list[Span] = []
         start = piece.start
-        last = tokens.before(piece.end)
         while start < piece.end:
             reach = tokens.before(start) + self.max_tokens
-            end = piece.end if last <= reach else separator.last_end(start, piece.end, reach)
+            fits = tokens.before(piece.end) <= reach
+            end = piece.end if fits else separator.last_end(start, piece.end, reach)
+            while not tokens.fits(start, end, self.max_tokens):
+                earlier = separator.last_before(start, end)
+                if earlier is None:
+                    break
+                end = earlier
             packed.append(Span(start, end))
             start = end
         return packed
-
-    def _windows(self, piece: Span, tokens: TokenMap, graphemes: Graphemes) -> list[Span]:
-        """Cut a piece without separators into full windows, at grapheme boundaries."""
-        window = Fixed(self.max_tokens)
-        spans: list[Span] = []
-        start = piece.start
-        while start < piece.end:
-            end = min(window.window_end(start, piece.end, tokens, graphemes), piece.end)
-            spans.append(Span(start, end))
-            start = end
-        return spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +145,8 @@ class _Separator:
         last = bisect_right(self.before, reach, lo=first) - 1
         index = max(first, last)
         return min(self.ends[index], end) if index < len(self.ends) else end
+
+    def last_before(self, start: int, end: int) -> int | None:
+        """The last separator between `start` and `end`."""
+        index = bisect_left(self.ends, end) - 1
+        return self.ends[index] if index >= 0 and self.ends[index] > start else None

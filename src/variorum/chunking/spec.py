@@ -1,4 +1,4 @@
-"""Chunker specs: `anchored(max_tokens=160, min_tokens=48)` read into a chunker."""
+"""Chunker specs: `anchored(max_tokens=220, min_tokens=44)` read into a chunker."""
 
 import re
 from collections.abc import Callable
@@ -85,7 +85,7 @@ def _refuse_name(spec: str) -> NoReturn:
         subject=spec,
         expected=f"one of {known}, with settings in brackets",
         found=spec,
-        remedy="write for instance anchored(max_tokens=160, min_tokens=48)",
+        remedy="write for instance anchored(max_tokens=220, min_tokens=44)",
     )
 
 

@@ -129,7 +129,7 @@ class _Packer:
 
     def _cut(self, span: Span) -> int:
         """Where `span` is cut, or its end where it stays whole."""
-        if self._tokens.count(*span) <= self._chunker.max_tokens:
+        if self._tokens.fits(*span, self._chunker.max_tokens):
             return span.end
         for tier in self._tiers:
             place = tier.cut(span, self._chunker.min_tokens)

@@ -1,28 +1,33 @@
-"""Approximate token counts of any range of one text, from one tokenization."""
+"""Token counts of any range of one text: in the text, and on its own."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.records.protocols import Tokenizer
+from variorum.chunking.words import OwnText, own_text
+from variorum.records.protocols import SplitsAtBlanks, Tokenizer
+from variorum.records.text import Span
 
 Positions = NDArray[np.int64]
 """int64[n] code-point offsets, not decreasing."""
 
 
 class TokenMap:
-    """Where the tokens of one text start.
+    """Where the tokens of one text start, and what its ranges count on their own.
 
-    A range counts the tokens that start in it. Tokenizing the range on its own may differ by a
-    token or two at its ends, so a limit that must hold exactly is checked on exact counts.
+    In the text, a range counts the tokens that start in it: `count`. Tokenized on its own it may
+    count a token or two more at its ends: `own`, which is what an embedding input has.
     """
 
     def __init__(self, starts: Sequence[int] = ()) -> None:
         self._given = starts
         self._read: tuple[str, Tokenizer] | None = None
+        self._own: dict[Span, int] = {}
+        self._ragged: dict[str, int] = {}
 
     @classmethod
     def of(cls, text: str, tokenizer: Tokenizer) -> "TokenMap":
@@ -38,6 +43,11 @@ class TokenMap:
             return list(self._given)
         text, tokenizer = self._read
         return list(tokenizer.starts(text))
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the text has been tokenized."""
+        return "starts" in self.__dict__
 
     def part(self, start: int, end: int) -> "TokenMap":
         """The tokens of the characters `[start, end)` on their own, counted from `start`.
@@ -76,3 +86,36 @@ class TokenMap:
     def position(self, index: int, end: int) -> int:
         """Where token `index` starts, or `end` past the last one."""
         return self.starts[index] if index < len(self.starts) else end
+
+    def fits(self, start: int, end: int, max_tokens: int) -> bool:
+        """Whether `[start, end)` has at most `max_tokens` tokens, in the text and on its own."""
+        if self.count(start, end) > max_tokens:
+            return False
+        return self._read is None or self.own([Span(start, end)])[0] <= max_tokens
+
+    def own(self, spans: Sequence[Span]) -> list[int]:
+        """Exact tokens of each range on its own, outer white space trimmed; counted once.
+
+        Where the tokenizer splits at blanks, only what stands beside no blank at the ends of a
+        range is tokenized again. Without a tokenizer, `count` stands in.
+        """
+        missing = [span for span in dict.fromkeys(spans) if span not in self._own]
+        if self._read is None:
+            self._own.update((span, self.count(*span)) for span in missing)
+        elif missing:
+            self._own.update(zip(missing, self._own_counts(missing, *self._read), strict=True))
+        return [self._own[span] for span in spans]
+
+    def _own_counts(self, spans: Sequence[Span], text: str, tokenizer: Tokenizer) -> list[int]:
+        split = isinstance(tokenizer, SplitsAtBlanks) and tokenizer.splits_at_blanks
+        parts = [own_text(text, span, split=split) for span in spans]
+        pieces = dict.fromkeys(chain.from_iterable(part.ragged for part in parts))
+        asked = [piece for piece in pieces if piece not in self._ragged]
+        if asked:
+            self._ragged.update(zip(asked, tokenizer.count_many(asked), strict=True))
+        return [
+            self._inside(part) + sum(self._ragged[one] for one in part.ragged) for part in parts
+        ]
+
+    def _inside(self, part: OwnText) -> int:
+        return self.count(*part.whole_words) if part.whole_words else 0

@@ -30,11 +30,15 @@ class CutChunk:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How one file is cut. `reused_tokens` is None where no older file was given."""
+    """How one file is cut. `reused_tokens` is None where no older file was given.
+
+    `fallback` says why a simpler parser read it, or is empty.
+    """
 
     path: str
     recipe: str
     chunks: tuple[CutChunk, ...]
+    fallback: str = ""
     reused_tokens: int | None = None
 
     def as_fields(self) -> dict[str, object]:
@@ -42,6 +46,7 @@ class Cut:
         fields: dict[str, object] = {
             "path": self.path,
             "recipe": self.recipe,
+            "fallback": self.fallback,
             "chunks": [
                 {
                     "start": chunk.start,
@@ -76,14 +81,15 @@ def cut_file(index: Index, path: str, chunker: str | None, given: str | None) ->
         raise _no_reuse(spec)
     fresh = _recipe(settings, spec, planner=False)
     if given is None:
-        _, layout = _cut(Path(path), fresh, settings, None)
-        return Cut(path, spec, _chunks(layout, frozenset()))
-    old_text, old = _cut(Path(given), fresh, settings, None)
+        _, fallback, layout = _cut(Path(path), fresh, settings, None)
+        return Cut(path, spec, _chunks(layout, frozenset()), fallback)
+    old_text, _, old = _cut(Path(given), fresh, settings, None)
     previous = PreviousLayout(old_text.characters, old)
-    _, layout = _cut(Path(path), _recipe(settings, spec, planner=True), settings, previous)
+    planned = _recipe(settings, spec, planner=True)
+    _, fallback, layout = _cut(Path(path), planned, settings, previous)
     chunks = _chunks(layout, frozenset(old.inputs))
     reused = sum(chunk.tokens for chunk in chunks if chunk.reused)
-    return Cut(path, spec, chunks, reused)
+    return Cut(path, spec, chunks, fallback, reused)
 
 
 def _no_reuse(spec: str) -> InputError:
@@ -118,7 +124,8 @@ def _chunks(layout: Layout, old_inputs: frozenset[str]) -> tuple[CutChunk, ...]:
 
 def _cut(
     path: Path, recipe: Recipe, settings: Settings, previous: PreviousLayout | None
-) -> tuple[Text, Layout]:
+) -> tuple[Text, str, Layout]:
+    """The file's text, why a simpler parser read it, and its layout."""
     content_type = content_type_of(os.fsencode(path))
     try:
         text = decode(Revision(_read(path), content_type))
@@ -126,9 +133,9 @@ def _cut(
         error.subject = str(path)
         raise
     structure = parse(text, content_type)
-    return text, lay_out(
-        text.characters, structure, recipe, settings.embedder, previous, settings.embedder.embed
-    )
+    embedder = settings.embedder
+    layout = lay_out(text.characters, structure, recipe, embedder, previous, embedder.embed)
+    return text, structure.fallback, layout
 
 
 def _read(path: Path) -> bytes:

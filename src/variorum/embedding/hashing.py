@@ -39,6 +39,11 @@ class HashingTokenizer:
         """Identity of the atom rules."""
         return hashlib.sha256(b"variorum atoms 1 " + _ATOM.pattern.encode()).hexdigest()
 
+    @property
+    def splits_at_blanks(self) -> bool:
+        """True: no atom holds white space."""
+        return True
+
     def count(self, text: str) -> int:
         """Number of atoms of `text`."""
         return len(_ATOM.findall(text))
@@ -77,6 +82,11 @@ class HashingEmbedder:
     def max_tokens(self) -> int:
         """Most tokens in one input: its atoms and two special tokens."""
         return self._max_tokens
+
+    @property
+    def splits_at_blanks(self) -> bool:
+        """True."""
+        return True
 
     @property
     def identity(self) -> ModelIdentity:

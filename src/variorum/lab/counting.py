@@ -6,7 +6,7 @@ Times are the process's own (CPU), so that a busy machine does not show in them.
 from collections.abc import Callable, Sequence
 from time import process_time
 
-from variorum.records.protocols import Role, Sizer, Tokenizer
+from variorum.records.protocols import Role, Sizer, SplitsAtBlanks, Tokenizer
 
 Clock = Callable[[], float]
 
@@ -29,6 +29,11 @@ class OnceTokenizer:
     def fingerprint(self) -> str:
         """The other's."""
         return self._inner.fingerprint
+
+    @property
+    def splits_at_blanks(self) -> bool:
+        """The other's."""
+        return isinstance(self._inner, SplitsAtBlanks) and self._inner.splits_at_blanks
 
     def starts(self, text: str) -> list[int]:
         """Where each token of `text` starts."""

@@ -16,7 +16,7 @@ Purpose = Literal["passage", "query", "window"]
 class Recipe:
     """The named, versioned settings that decide a layout and its embedding inputs.
 
-    `chunker` is a canonical spec such as `anchored(max_tokens=160, min_tokens=48)`. `heading_depth`
+    `chunker` is a canonical spec such as `anchored(max_tokens=220, min_tokens=44)`. `heading_depth`
     is how many heading titles stand before the text in an input, 0 for none. `tokenizer` and
     `model` are fingerprints, `algorithm` names the versions of the rules. The parser is no part of
     it, but of each layout, since it differs by content type.

@@ -80,6 +80,22 @@ class Sizer(Protocol):
 
 
 @runtime_checkable
+class SplitsAtBlanks(Protocol):
+    """A tokenizer, or a sizer, whose counts add up over what blanks part.
+
+    Where `splits_at_blanks` is true, a text has the tokens of its two parts alone, in order, if it
+    is parted before a space, a tab or a line feed, or after one that no combining mark follows. A
+    sizer then counts its tokenizer's tokens, and the same number of others in every input (but for
+    one that begins with a combining mark).
+    """
+
+    @property
+    def splits_at_blanks(self) -> bool:
+        """Whether that holds."""
+        ...
+
+
+@runtime_checkable
 class Embedder(Sizer, Protocol):
     """Turns embedding inputs into vectors. Never truncates. Safe for several threads at once.
 

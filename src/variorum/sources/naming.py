@@ -26,6 +26,21 @@ _SUFFIXES = {
     "text/x-java": "java",
     "text/x-c": "c h",
     "text/x-c++": "cc cpp cxx c++ hh hpp hxx h++",
+    # Without a parser: read as plain text, which their own type makes a fallback that is reported.
+    "text/x-zig": "zig",
+    "text/x-kotlin": "kt kts",
+    "text/x-swift": "swift",
+    "text/x-scala": "scala",
+    "text/x-csharp": "cs",
+    "text/x-ruby": "rb",
+    "text/x-php": "php",
+    "text/x-perl": "pl pm",
+    "text/x-lua": "lua",
+    "text/x-haskell": "hs",
+    "text/x-elixir": "ex exs",
+    "text/x-dart": "dart",
+    "text/x-shellscript": "sh bash zsh",
+    "text/x-sql": "sql",
 }
 _BY_SUFFIX = {
     suffix.encode(): content_type

@@ -154,7 +154,7 @@ def _write_part(
     )
     is_bytes = [isinstance(column.type, LargeBinary) for column in part.columns]
     count = 0
-    for row in connection.execution_options(yield_per=500).execute(query):
+    for row in connection.execute(query, execution_options={"yield_per": 500}):
         values = require_sound(row, 1)
         lines.write([_printed(*one) for one in zip(values, is_bytes, strict=True)])
         count += 1

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from variorum.store.schema import generation, model, recipe
 from variorum.store.seals import require_sound, unsound
@@ -103,13 +103,16 @@ def generations(
 
 def newest_rules(connection: Connection, collection_id: int) -> Mapping[str, str]:
     """By what rules each source was listed last, as the newest sync wrote it down."""
-    query = (
-        select(generation.c.report, *unsound(generation))
-        .where(generation.c.collection_id == collection_id)
-        .order_by(generation.c.number.desc())
+    newest = select(func.max(generation.c.number)).where(
+        generation.c.collection_id == collection_id
     )
-    for row in connection.execute(query):
-        found = require_sound(row, 1)[0].get(RULES)
+    # One row at a time: a result that is left half read keeps the log from being emptied.
+    for number in range(connection.execute(newest).scalar() or 0, 0, -1):
+        query = select(generation.c.report, *unsound(generation)).where(
+            generation.c.collection_id == collection_id, generation.c.number == number
+        )
+        row = connection.execute(query).first()
+        found = None if row is None else require_sound(row, 1)[0].get(RULES)
         if isinstance(found, Mapping):
             return found
     return {}

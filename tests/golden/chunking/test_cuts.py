@@ -17,7 +17,7 @@ EXPECTED = HERE / "cuts.json"
 SMALL = "min_tokens=24, max_tokens=60, primary_mask_bits=5, backup_mask_bits=3"
 SPECS = [
     "anchored(max_tokens=60, min_tokens=16)",
-    "anchored(max_tokens=160, min_tokens=48)",
+    "anchored(max_tokens=220, min_tokens=44)",
     "fixed(max_tokens=50, overlap_tokens=0)",
     "fixed(max_tokens=50, overlap_tokens=10)",
     "recursive(max_tokens=60, terminators=any)",

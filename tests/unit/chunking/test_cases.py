@@ -231,7 +231,7 @@ def test_UNI_03_the_exact_rule_of_the_paper_cuts_only_before_white_space():
         "fixed(max_tokens=120)",
         "fixed_characters(max_characters=120)",
         "recursive(max_tokens=120)",
-        "anchored",
+        "anchored(max_tokens=120, min_tokens=40)",
         "structural(max_tokens=120, min_tokens=40)",
         "content_defined(max_tokens=120, min_tokens=60)",
         "semantic(max_tokens=120, min_tokens=40)",

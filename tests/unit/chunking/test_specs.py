@@ -38,8 +38,8 @@ def test_a_chunker_reads_back_from_its_spec(chunker):
 
 
 def test_every_setting_is_printed_sorted_by_name():
-    assert chunker_from_spec("anchored(min_tokens=48)").spec == (
-        "anchored(max_tokens=160, min_tokens=48)"
+    assert chunker_from_spec("anchored(min_tokens=44)").spec == (
+        "anchored(max_tokens=220, min_tokens=44)"
     )
     assert chunker_from_spec(" fixed ( max_tokens = 8 ) ").spec == (
         "fixed(max_tokens=8, overlap_tokens=0)"

@@ -53,7 +53,7 @@ def test_what_cannot_be_compared_is_refused(spec: str, kind: str) -> None:
 
 
 def test_a_subject_named_twice_is_compared_once() -> None:
-    assert len(subjects(["anchored", "anchored(max_tokens=160)", "fixed"])) == 2
+    assert len(subjects(["anchored", "anchored(max_tokens=220)", "fixed"])) == 2
 
 
 def test_ours_cuts_through_the_product_and_its_inputs_are_slices() -> None:

@@ -159,7 +159,7 @@ def test_a_change_of_recipe_lays_a_held_document_out_again_from_the_store(tmp_pa
     bench.write({"a.md": document("One", "Two"), "b.md": "fine"})
     bench.sync()
     bench.write({"a.md": UNDECODABLE})
-    bench.configure('[chunking]\nchunker = "anchored(max_tokens=200, min_tokens=10)"\n')
+    bench.configure('[chunking]\nchunker = "anchored(max_tokens=200, min_tokens=40)"\n')
     report, _ = bench.sync()
     assert (report.documents.changed, report.documents.held) == (1, 1)
     held = bench.stored().documents["docs:a.md"]

@@ -72,6 +72,11 @@ class E5Embedder:
         return POSITIONS
 
     @property
+    def splits_at_blanks(self) -> bool:
+        """True: a role's prefix ends with a blank."""
+        return True
+
+    @property
     def identity(self) -> ModelIdentity:
         """The same on every machine; loads nothing."""
         canonical = json.dumps(_IDENTITY, sort_keys=True)

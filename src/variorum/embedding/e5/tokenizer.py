@@ -64,6 +64,11 @@ class E5Tokenizer:
         """Identity of the vocabulary and of the rules above."""
         return TOKENIZER_FINGERPRINT
 
+    @property
+    def splits_at_blanks(self) -> bool:
+        """True: words are tokenised on their own, and these blanks are spaces to the model."""
+        return True
+
     def count(self, text: str) -> int:
         """Number of tokens of `text` on its own; 0 where the model sees only blanks."""
         return self.count_many([text])[0]

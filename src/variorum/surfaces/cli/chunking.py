@@ -45,6 +45,8 @@ def _print(cut: Cut) -> None:
         f"{on_one_line(cut.path)}: {counted(len(cut.chunks), 'chunk')} by {cut.recipe}",
         style="bold",
     )
+    if cut.fallback:
+        out.print(f"read by a simpler parser: {on_one_line(cut.fallback)}")
     for chunk_ in cut.chunks:
         mark = "=" if chunk_.reused else " "
         path = headings(chunk_.heading_path)
