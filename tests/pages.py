@@ -10,6 +10,7 @@ README = ROOT / "README.md"
 TUTORIAL = ROOT / "docs/tutorial.md"
 REFERENCE = ROOT / "docs/reference.md"
 PYTHON = ROOT / "docs/python.md"
+ACCESS = ROOT / "docs/access.md"
 DESIGN = ROOT / "docs/design"
 ALL = [README, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", *sorted(ROOT.glob("docs/**/*.md"))]
 

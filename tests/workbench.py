@@ -18,6 +18,7 @@ from variorum.embedding import HashingEmbedder
 from variorum.records.layout import input_key
 from variorum.records.protocols import ModelIdentity, Role, Tokenizer, Vectors
 from variorum.records.reports import Report
+from variorum.store.policies import Applied
 
 SMALL = "anchored(max_tokens=40, min_tokens=10)"
 """A chunker whose chunks hold a paragraph or two."""
@@ -58,6 +59,16 @@ class Recorder:
         """The passages since the last time, which are then forgotten."""
         taken, self.passages = self.passages, []
         return taken
+
+
+class Unreachable(Recorder):
+    """A model that is down."""
+
+    def count(self, inputs: Sequence[str], role: Role = "passage") -> list[int]:
+        raise AssertionError("the model was asked to count")
+
+    def embed(self, inputs: Sequence[str], role: Role = "passage") -> Vectors:
+        raise AssertionError("the model was asked to embed")
 
 
 @dataclass
@@ -119,6 +130,12 @@ class Bench:
         with self.open() as index:
             answer = index.search(query, **named)  # type: ignore[arg-type]
         return [str(hit.document) for hit in answer.hits]
+
+    def apply(self, policy: str, author: str = "Legal") -> Applied:
+        """Apply a policy, in an index that has no model to ask."""
+        (self.home / "variorum-policy.toml").write_text(policy, encoding="utf-8")
+        with self.open(embedder=Unreachable()) as index:
+            return index.access.apply(author=author)
 
     def stored(self, collection: str = "default", as_of: int | None = None) -> "Stored":
         return Stored.read(self.store, collection, as_of)
@@ -273,6 +290,12 @@ def section(title: str, count: int = 20) -> str:
 
 def document(*titles: str, count: int = 20) -> str:
     return "\n".join(section(title, count) for title in titles)
+
+
+def rule(documents: str, *readers: str, **more: str) -> str:
+    """A `[[rules]]` table of a policy; values of `more` are TOML."""
+    lines = ["[[rules]]", f'documents = ["{documents}"]', f"readers = {json.dumps(readers)}"]
+    return "\n".join([*lines, *(f"{key} = {value}" for key, value in more.items())]) + "\n"
 
 
 def json_lines(lines: Sequence[Mapping[str, object]]) -> str:

@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from variorum.access.principals import Principal
+    from variorum.access.tokens import TokenRules, TokenVerifier
     from variorum.door.index import Index, PlanView
     from variorum.door.index import open_index as open
     from variorum.records.errors import VariorumError
@@ -24,13 +26,19 @@ __all__ = [
     "Hit",
     "Index",
     "PlanView",
+    "Principal",
     "Report",
     "Source",
+    "TokenRules",
+    "TokenVerifier",
     "VariorumError",
     "open",
 ]
 
 _HOMES = {
+    "Principal": "access.principals",
+    "TokenRules": "access.tokens",
+    "TokenVerifier": "access.tokens",
     "Index": "door.index",
     "PlanView": "door.index",
     "open": "door.index",

@@ -46,7 +46,7 @@ def test_EMB_06_another_model_of_the_same_size_embeds_everything_again(tmp_path:
     bench.sync()
     bench.embedder = Renamed()
     with bench.open() as index, pytest.raises(UnsupportedError):
-        index.search("one")
+        index.search("one", mode="dense")
     bench.write({"b.md": document("Three")})
     _, asked = bench.sync()
     assert len(asked) == 3

@@ -100,6 +100,20 @@ def test_a_damaged_file_is_answered_as_before_or_called_damaged(
     check(place, answers(place), tmp_path / "victim", seed)
 
 
+def test_a_schema_of_bytes_that_are_no_text_is_damage(place: Workplace, tmp_path: Path) -> None:
+    shutil.copytree(place.folder, tmp_path / "victim")
+    victim = Workplace(tmp_path / "victim")
+    file = victim.folder / ".variorum/store.sqlite"
+    content = file.read_bytes()
+    assert b"CREATE TABLE document" in content
+    file.write_bytes(content.replace(b"CREATE TABLE document", b"CREATE \xdcABLE document"))
+    for command in (*COMMANDS, ("verify",), ("sync",)):
+        result = victim.run(*command, "--json")
+        assert (result.code, result.json["kind"]) == (8, "store-damaged"), command
+    checks = {check["name"]: check["state"] for check in victim.json("doctor")["checks"]}
+    assert checks["store"] == "wrong"
+
+
 @pytest.mark.long
 def test_many_damaged_files_are_answered_as_before_or_called_damaged(
     place: Workplace, tmp_path: Path

@@ -16,14 +16,14 @@ from types import ModuleType
 import pytest
 
 import variorum
-from pages import PYTHON, README, TUTORIAL, Step, blocks, steps
+from pages import ACCESS, PYTHON, README, TUTORIAL, Step, blocks, steps
 from variorum.embedding import embedder_from_spec
 from workplace import LEAVE, MODEL, TRAVEL, Workplace
 
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "DATE"),
     (re.compile(r"\d+\.\d s"), "SECONDS"),
-    (re.compile(r"score \d\.\d+"), "score"),
+    (re.compile(r"(meaning|words) -?\d+\.\d+"), r"\1"),
 )
 ELISION = "…"
 
@@ -97,7 +97,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [README, PYTHON], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [README, PYTHON, ACCESS], ids=lambda page: page.name)
 @pytest.mark.usefixtures("notes")
 def test_every_python_example_of_a_page_runs(page: Path) -> None:
     namespace: dict[str, object] = {"__name__": "example"}
@@ -196,6 +196,23 @@ def test_the_transcript_of_the_readme_is_what_the_demo_prints(
     _, *shown = block.body.rstrip("\n").split("\n")
     printed = run(Workplace(tmp_path), "variorum demo")
     assert agrees(shown, printed), printed
+
+
+@pytest.mark.parametrize("title", re.findall(r"^## (An? .+)$", ACCESS.read_text(), re.MULTILINE))
+def test_every_example_of_access_prints_what_it_shows(tmp_path: Path, title: str) -> None:
+    place = Workplace(tmp_path)
+    page = tmp_path.with_suffix(".md")
+    _, _, rest = ACCESS.read_text(encoding="utf-8").partition(f"\n## {title}\n")
+    page.write_text(re.split(r"^## An? ", rest, flags=re.MULTILINE)[0], encoding="utf-8")
+    ran = 0
+    for block in blocks(page):
+        if block.file:
+            place.write(block.file, block.body)
+        for step in steps(block.body) if block.language == "console" else ():
+            printed = run(place, step.command)
+            assert agrees(step.shown, printed), f"$ {step.command}\n{printed}"
+            ran += 1
+    assert ran > 4
 
 
 def test_an_elision_stands_for_any_lines_and_a_difference_is_seen() -> None:

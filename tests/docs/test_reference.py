@@ -125,6 +125,7 @@ def settings_in_code() -> set[str]:
         "_price": "model",
         "_source": "sources.NAME",
         "_collection": "collections.NAME",
+        "_identity": "identity",
     }
     found = set()
     for function in ast.walk(ast.parse(inspect.getsource(config))):

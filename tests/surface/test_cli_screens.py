@@ -55,7 +55,7 @@ def on_terminal(place: Workplace, *arguments: str, **variables: str) -> str:
     return received.decode()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_help_screen_fits_80_columns_and_says_what_the_command_does(
     name: str, place: Workplace
 ) -> None:
@@ -176,9 +176,24 @@ def test_a_terminal_gets_colour_and_wrapped_lines(published: Workplace) -> None:
     assert "Everybody may take the days" in lines[4]
 
 
-def test_no_colour_is_obeyed_on_a_terminal(published: Workplace) -> None:
-    received = on_terminal(published, "search", "leave", NO_COLOR="1")
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", received)
+STYLED = [
+    ("search", "leave"),
+    ("status",),
+    ("plan",),
+    ("doctor",),
+    ("cost",),
+    ("chunk", "docs/leave.md"),
+    ("search", ""),
+]
+
+
+@pytest.mark.parametrize("arguments", STYLED)
+def test_nothing_is_styled_on_a_terminal_where_no_color_is_set(
+    published: Workplace, arguments: tuple[str, ...]
+) -> None:
+    assert "\x1b[" in on_terminal(published, *arguments)
+    assert "\x1b" not in on_terminal(published, *arguments, NO_COLOR="1")
+    assert "\x1b[" in on_terminal(published, *arguments, NO_COLOR="")
 
 
 def test_a_bar_shows_only_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:

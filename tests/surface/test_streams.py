@@ -61,6 +61,13 @@ def test_json_is_the_same_in_every_encoding(published: Workplace) -> None:
     assert json.loads(escaped) == json.loads(plain)
 
 
+def test_a_bracket_in_a_pattern_warns_nobody(published: Workplace) -> None:
+    published.write("docs/.gitignore", "[[]draft*\n")
+    for command in (("sync",), ("search", "leave", "--path", "[[]a*")):
+        ran = process(published, *command, "--json")
+        assert (ran.returncode, ran.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize(
     "command", [("log", "--json"), ("log",), ("--help",), ("nosuch", "--json"), ("init", "--print")]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, NoReturn, get_type_hints
 
 from variorum.chunking.anchored import Anchored
@@ -27,23 +27,27 @@ CHUNKERS: dict[str, type[Any]] = {
 """Every chunker by the name its spec begins with."""
 
 _SPEC = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\(([^()]*)\))?\s*")
-_SETTING = re.compile(r"\s*(\w+)\s*=\s*(-?\d{1,9}(?:\.\d{1,9})?|[A-Za-z][\w-]*)\s*")
+_SETTING = re.compile(r"\s*(\w+)\s*=\s*(\S.*)?", re.DOTALL)
 
 
-def _number(printed: str) -> float:
-    """A decimal number; words that Python reads as floats, such as `nan`, are none."""
-    if printed[-1].isalpha():
-        raise ValueError(printed)
-    return float(printed)
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How the settings of one type are written, in words and as a pattern, and read."""
+
+    expected: str
+    pattern: re.Pattern[str]
+    read: Callable[[str], int | float | str]
 
 
-_READERS: dict[Any, Callable[[str], int | float | str]] = {
-    int: int,
-    float: _number,
-    float | None: _number,
-    str: str,
-}
-"""How a setting is read, by the type of its field."""
+_WHOLE = _Kind("a whole number of at most 9 digits", re.compile(r"-?[0-9]{1,9}"), int)
+_NUMBER = _Kind(
+    "a number of at most 9 digits before and after its point",
+    re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{1,9})?"),
+    float,
+)
+_WORD = _Kind("a word", re.compile(r"[A-Za-z][\w-]*|[0-9]{1,9}"), str)
+_KINDS: dict[Any, _Kind] = {int: _WHOLE, float: _NUMBER, float | None: _NUMBER, str: _WORD}
+"""By the type of the setting's field."""
 
 
 def chunker_from_spec(spec: str) -> Chunker:
@@ -68,12 +72,19 @@ def _settings(name: str, printed: str) -> dict[str, int | float | str]:
     settings: dict[str, int | float | str] = {}
     for part in filter(str.strip, printed.split(",")):
         match = _SETTING.fullmatch(part)
-        if match is None or match[1] not in known or match[1] in settings:
-            _refuse_setting(name, part.strip(), known)
-        try:
-            settings[match[1]] = _READERS[types[match[1]]](match[2])
-        except ValueError:
-            _refuse_setting(name, part.strip(), known)
+        if match is None:
+            listed = f"name=value, of {', '.join(known)}"
+            _refuse_setting(name, part.strip(), "is not written name=value", listed, part.strip())
+        setting, value = match[1], (match[2] or "").strip()
+        if setting not in known:
+            _refuse_unknown(name, setting, known)
+        if setting in settings:
+            _refuse_setting(name, setting, "is given twice", f"{setting} once", part.strip())
+        kind = _KINDS[types[setting]]
+        if not kind.pattern.fullmatch(value):
+            expected = f"{setting} as {kind.expected}"
+            _refuse_setting(name, setting, f"must be {kind.expected}", expected, part.strip())
+        settings[setting] = kind.read(value)
     return settings
 
 
@@ -89,13 +100,24 @@ def _refuse_name(spec: str) -> NoReturn:
     )
 
 
-def _refuse_setting(name: str, part: str, known: list[str]) -> NoReturn:
+def _refuse_unknown(name: str, setting: str, known: list[str]) -> NoReturn:
     settings = ", ".join(known)
     raise InputError(
-        f"{name} has no setting {part!r}; its settings are {settings}",
+        f"{name} has no setting {setting!r}; its settings are {settings}",
         kind="bad-parameter",
-        subject=f"{name}.{part.partition('=')[0].strip()}",
-        expected=f"name=value, each once, of {settings}",
-        found=part,
+        subject=f"{name}.{setting}",
+        expected=f"one of {settings}",
+        found=setting,
         remedy=f"use the settings of {name}: {settings}",
+    )
+
+
+def _refuse_setting(name: str, setting: str, what: str, expected: str, found: str) -> NoReturn:
+    raise InputError(
+        f"{name}: {setting} {what}",
+        kind="bad-parameter",
+        subject=f"{name}.{setting}",
+        expected=expected,
+        found=found,
+        remedy=f"give {expected}",
     )

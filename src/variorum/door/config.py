@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from variorum.access.policy import POLICY_FILE
+from variorum.access.tokens import ALGORITHMS, LEEWAY_S, TokenRules
 from variorum.chunking import chunker_from_spec
 from variorum.chunking.chunker import Chunker
 from variorum.chunking.planner import refuse_overlap
 from variorum.ledger.thresholds import Thresholds
-from variorum.records.arguments import price, words
+from variorum.records.arguments import place, price, words
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME_RULE, is_source_name
 from variorum.sources.git_place import GitPlace
@@ -21,6 +23,7 @@ DEFAULT_CHUNKER = "anchored"
 DEFAULT_MODEL = "e5-small"
 DEFAULT_COLLECTION = "default"
 DEFAULT_TENANT = "local"
+AUDITS = ("off", "on", "queries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class CollectionConfig:
     heading_depth: int = 0
     model: str = DEFAULT_MODEL
     usd_per_million_tokens: float | None = None
+    policy: Path = Path(POLICY_FILE)
+    audit: str = "off"
 
     def sound_chunker(self) -> Chunker:
         """The chunker, where these settings can go together.
@@ -77,6 +82,12 @@ class Config:
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)
     collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
     thresholds: Thresholds = field(default_factory=Thresholds)
+    identity: TokenRules | None = None
+
+    def of_tenant(self, tenant: str) -> "Config":
+        """The same with the collections of one tenant alone: others are not to be told of."""
+        mine = {name: one for name, one in self.collections.items() if one.tenant == tenant}
+        return replace(self, collections=mine)
 
     def collection(self, name: str | None) -> CollectionConfig:
         """The named collection, or the only one.
@@ -180,6 +191,18 @@ _TYPE_NAMES: dict[type, str] = {
 }
 
 
+def find_config(folder: Path, named: str | Path | None) -> Path | None:
+    """The configuration named, else that of `folder`; None where neither is there.
+
+    Raises:
+        InputError: the name is no path.
+    """
+    if named is not None:
+        return Path(place("config", named))
+    file = folder / FILE_NAME
+    return file if file.is_file() else None
+
+
 def load_config(file: Path | None, store: Path | None) -> Config:
     """The configuration in `file`, or the defaults where it is None. `store` overrides the file's.
 
@@ -188,9 +211,8 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         NotFoundError: `file` does not exist.
     """
     if file is None:
-        return Config(
-            None, store or Path(".variorum"), "float32", {}, {DEFAULT_COLLECTION: _plain()}
-        )
+        folder = store or Path(".variorum")
+        return Config(None, folder, "float32", {}, {DEFAULT_COLLECTION: _plain(folder)})
     top = _Table(file, "", _read(file))
     base = file.resolve().parent
     section = _Table(file, "store", top.take("store", dict, {}))
@@ -211,10 +233,13 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         for name, values in _tables(top, "collections").items()
     }
     thresholds = _thresholds(_Table(file, "ledger", top.take("ledger", dict, {})))
+    named = top.take("identity", dict, None)
+    identity = None if named is None else _identity(_Table(file, "identity", dict(named)))
     top.finish()
     if not collections:
-        collections = {DEFAULT_COLLECTION: _everything(defaults, sources)}
-    return Config(file, store or configured, precision, sources, collections, thresholds)
+        collections = {DEFAULT_COLLECTION: replace(defaults, sources=tuple(sources))}
+    folder = store or configured
+    return Config(file, folder, precision, sources, collections, thresholds, identity)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -259,8 +284,9 @@ def _tables(top: _Table, key: str) -> dict[str, dict[str, Any]]:
     return dict(tables)
 
 
-def _plain() -> CollectionConfig:
-    return CollectionConfig(DEFAULT_COLLECTION, DEFAULT_TENANT, ())
+def _plain(store: Path) -> CollectionConfig:
+    policy = store.absolute().parent / POLICY_FILE
+    return CollectionConfig(DEFAULT_COLLECTION, DEFAULT_TENANT, (), policy=policy)
 
 
 def _defaults(file: Path, top: _Table) -> CollectionConfig:
@@ -275,6 +301,7 @@ def _defaults(file: Path, top: _Table) -> CollectionConfig:
         heading_depth=_depth(chunking, 0),
         model=model.text("spec", DEFAULT_MODEL),
         usd_per_million_tokens=_price(model),
+        policy=file.resolve().parent / POLICY_FILE,
     )
     model.finish()
     chunking.finish()
@@ -362,6 +389,9 @@ def _collection(
             raise table.error("sources", "names an unknown source", expected, source)
         if named.count(source) > 1:
             raise table.error("sources", "names a source twice", "each source once", source)
+    audit = table.take("audit", str, "off")
+    if audit not in AUDITS:
+        raise table.error("audit", "is unknown", " or ".join(AUDITS), audit)
     collection = CollectionConfig(
         name=name,
         tenant=table.text("tenant", defaults.tenant),
@@ -371,21 +401,40 @@ def _collection(
         heading_depth=_depth(table, defaults.heading_depth),
         model=table.text("model", defaults.model),
         usd_per_million_tokens=defaults.usd_per_million_tokens,
+        policy=table.path.resolve().parent / table.take("policy", str, defaults.policy.name),
+        audit=audit,
     )
     table.finish()
     return collection
 
 
-def _everything(
-    defaults: CollectionConfig, sources: Mapping[str, SourceConfig]
-) -> CollectionConfig:
-    return CollectionConfig(
-        DEFAULT_COLLECTION,
-        defaults.tenant,
-        tuple(sources),
-        defaults.chunker,
-        defaults.planner,
-        defaults.heading_depth,
-        defaults.model,
-        defaults.usd_per_million_tokens,
+def _identity(table: _Table) -> TokenRules:
+    """Which tokens are believed."""
+    needed = {
+        "jwks": table.take("jwks", str, ""),
+        "issuer": table.take("issuer", str, ""),
+        "audience": table.take("audience", str, ""),
+    }
+    for key, value in needed.items():
+        if not value:
+            raise table.error(key, "is missing", "a string", "nothing")
+    algorithms = table.strings("algorithms") or ("RS256", "ES256")
+    if unknown := set(algorithms) - set(ALGORITHMS):
+        expected = f"some of: {', '.join(ALGORITHMS)}"
+        raise table.error("algorithms", "is unknown", expected, ", ".join(sorted(unknown)))
+    leeway_s = table.take("leeway_s", int, LEEWAY_S)
+    if not 0 <= leeway_s <= 600:
+        raise table.error("leeway_s", "is out of range", "0 to 600", leeway_s)
+    rules = TokenRules(
+        table.path.resolve().parent / needed["jwks"],
+        needed["issuer"],
+        needed["audience"],
+        algorithms,
+        leeway_s,
+        user_claim=table.take("user_claim", str, "sub"),
+        groups_claim=table.take("groups_claim", str, "groups"),
+        tenant_claim=table.take("tenant_claim", str, "tenant"),
+        tenant=table.take("tenant", str, None),
     )
+    table.finish()
+    return rules

@@ -6,8 +6,9 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,7 @@ from variorum.records.errors import VariorumError
 from variorum.records.protocols import Embedder
 from variorum.store.file import is_writable, refuse_network_file_system
 from variorum.store.store import Store
+from variorum.sync.terming import catch_up
 
 LOW_SPACE_BYTES = 500_000_000
 OLDEST_SQLITE = (3, 35, 0)
@@ -42,21 +44,58 @@ class Check:
         }
 
 
-def examine(
-    config: Config, collection: CollectionConfig, load: Callable[[], Embedder]
-) -> list[Check]:
-    """Check the machine, the configuration, the store and the model; the model is run once."""
+Loads = Sequence[tuple[CollectionConfig, Callable[[], Embedder]]]
+"""Collections, each with what loads its model."""
+
+
+def examine(config: Config, loads: Loads) -> list[Check]:
+    """Check the machine, the configuration, the store and the models, each of which is run once."""
+    collections = [collection for collection, _ in loads]
+    sources = dict.fromkeys(name for one in collections for name in one.sources)
     return [
         _python(),
         _sqlite(),
         Check("configuration", "ok", str(config.path or "none: defaults apply")),
-        _guarded("chunker", lambda: collection.sound_chunker().spec),
-        *(_source(config, name) for name in collection.sources),
+        *_chunkers(collections),
+        *(_source(config, name) for name in sources),
         _store(config.store),
         _space("free space for the store", _existing(config.store)),
         _space("free space for temporary files", Path(tempfile.gettempdir())),
-        _guarded("model", lambda: _model(load())),
+        *_models(loads),
     ]
+
+
+def _chunkers(collections: Sequence[CollectionConfig]) -> Iterator[Check]:
+    alike = _alike((one.chunker, one.planner) for one in collections)
+    for names, first in _named(collections, alike):
+        yield _guarded(f"chunker{names}", partial(_chunker, collections[first]))
+
+
+def _chunker(collection: CollectionConfig) -> str:
+    return collection.sound_chunker().spec
+
+
+def _models(loads: Loads) -> Iterator[Check]:
+    alike = _alike(collection.model for collection, _ in loads)
+    for names, first in _named([collection for collection, _ in loads], alike):
+        yield _guarded(f"model{names}", partial(_model, loads[first][1]))
+
+
+def _alike(settings: Iterable[Hashable]) -> list[list[int]]:
+    """The places that have the same setting, together."""
+    groups: dict[Hashable, list[int]] = {}
+    for place, setting in enumerate(settings):
+        groups.setdefault(setting, []).append(place)
+    return list(groups.values())
+
+
+def _named(
+    collections: Sequence[CollectionConfig], alike: list[list[int]]
+) -> Iterator[tuple[str, int]]:
+    """For each group its collections in words, none where there is one group, and its first."""
+    for group in alike:
+        names = ", ".join(collections[place].name for place in group)
+        yield (f" of {names}" if len(alike) > 1 else "", group[0])
 
 
 def _python() -> Check:
@@ -91,7 +130,7 @@ def _source(config: Config, name: str) -> Check:
 
 def _store(folder: Path) -> Check:
     """The store's file read through, and whether this user may write it."""
-    store = Store(folder)
+    store = Store(folder, catch_up)
     try:
         refuse_network_file_system(folder)
         if not store.exists:
@@ -133,7 +172,8 @@ def _space(name: str, folder: Path) -> Check:
     return Check(name, "warning" if low else "ok", f"{free / 1e9:.1f} GB at {folder}", remedy)
 
 
-def _model(embedder: Embedder) -> str:
+def _model(load: Callable[[], Embedder]) -> str:
+    embedder = load()
     identity = embedder.identity
     vectors = embedder.embed(["ready?"], "query")
     return f"{identity.name}, {vectors.shape[1]} dimensions, at most {embedder.max_tokens} tokens"

@@ -2,21 +2,25 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
+from datetime import UTC, date
 from pathlib import Path
 from threading import Event
 from time import time
 from types import TracebackType
 from typing import cast
 
+from variorum.access.policy import Policy
+from variorum.access.principals import Principal, acting_as, local_owner
 from variorum.chunking import chunker_from_spec
 from variorum.door import money
+from variorum.door.access import Access
 from variorum.door.config import (
-    FILE_NAME,
     CollectionConfig,
     Config,
     SourceConfig,
+    find_config,
     load_config,
 )
 from variorum.door.doctor import Check, examine
@@ -37,6 +41,7 @@ from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport
 from variorum.records.arguments import (
     bad_parameter,
+    callback,
     names,
     place,
     price,
@@ -52,9 +57,11 @@ from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.records.retention import Collected, Erased, Pruned
+from variorum.retrieval.asking import ANY, NOW, Asked, asked_at
 from variorum.retrieval.citing import show
 from variorum.retrieval.filters import Filter
-from variorum.retrieval.searching import require_sound, search
+from variorum.retrieval.legs import Way
+from variorum.retrieval.searching import Question, require_sound, search
 from variorum.sources import FolderSource, GitSource, JsonLinesSource
 from variorum.sources.change_lists import read_changes
 from variorum.sources.following import bursts
@@ -62,16 +69,20 @@ from variorum.sources.git_place import PREFIX
 from variorum.store.backup import back_up
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
+from variorum.store.reading_log import AuditEntry, record_reading
 from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
 from variorum.store.vectors import Precision
+from variorum.store.view import View
+from variorum.store.views import Views
 from variorum.sync import retaining
-from variorum.sync.execution import sync, utc_now
+from variorum.sync.execution import Clock, sync, utc_now
 from variorum.sync.planning import planned
 from variorum.sync.probing import require_stored_model
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import MODEL, Consent, Settings, Target, no_progress
+from variorum.sync.terming import catch_up
 from variorum.sync.verifying import Finding, verify
 
 
@@ -83,6 +94,7 @@ def open_index(
     collection: str | None = None,
     embedder: Embedder | None = None,
     model: str | None = None,
+    principal: Principal | str | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
@@ -90,22 +102,27 @@ def open_index(
     `model`, a spec, or `embedder`, an object, replaces the configured model. Nothing is read or
     made before it is needed.
 
+    `principal` is who reads: the local owner where it is None; a verified identity (see
+    `TokenVerifier`); or, as text such as `user:ann,group:staff`, whom the owner acts as.
+
     Raises:
         InputError: the configuration is not sound, or an argument is not what it should be.
         NotFoundError: `config` was named and is not there.
     """
     base = Path(place("folder", folder))
-    file = base / FILE_NAME if config is None else Path(place("config", config))
-    found = file if config is not None or file.is_file() else None
+    found = find_config(base, config)
     chosen = None if store is None else Path(place("store", store))
     loaded = load_config(found, chosen or (None if found else base / ".variorum"))
     named = None if collection is None else words("collection", collection)
     given = None if embedder is None else Guarded.of(embedder)
+    if isinstance(principal, Principal):
+        loaded = loaded.of_tenant(principal.tenant)
     wanted = loaded.collection(named)
     if model is not None:
-        chosen_model = replace(wanted, model=words("model", model))
-        return Index(loaded, chosen_model, given, is_model_named=True)
-    return Index(loaded, wanted, given)
+        wanted = replace(wanted, model=words("model", model))
+    if principal is not None and not isinstance(principal, Principal):
+        principal = acting_as(wanted.tenant, words("principal", principal))
+    return Index(loaded, wanted, given, principal, is_model_named=model is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +150,17 @@ class Index:
         config: Config,
         collection: CollectionConfig,
         embedder: Embedder | None = None,
+        principal: Principal | None = None,
+        clock: Clock = utc_now,
         *,
         is_model_named: bool = False,
     ) -> None:
         self.config = config
         self.collection = collection
-        self._store = Store(config.store)
+        self.principal = principal or local_owner(collection.tenant)
+        self.clock = clock
+        self._store = Store(config.store, catch_up)
+        self._views = Views(self._store)
         self._given = embedder
         self._is_model_asked_for = is_model_named or embedder is not None
         self._is_model_named = is_model_named or config.path is not None
@@ -159,7 +181,42 @@ class Index:
 
     def close(self) -> None:
         """Release the store. The index can be used again; it opens anew."""
+        self._views.clear()
         self._store.close()
+
+    def for_principal(self, principal: Principal | str) -> "Index":
+        """The same index, open on the same store and models, as another principal reads it.
+
+        Raises:
+            DeniedError: the index is not its owner's.
+            InputError: the text is no principal.
+        """
+        self.principal.require_owner("let others in")
+        if not isinstance(principal, Principal):
+            principal = acting_as(self.collection.tenant, words("principal", principal))
+        other = copy(self)
+        other.principal = principal
+        return other
+
+    def view(self, as_of: int | None = None, *, effective: date | str | None = None) -> View:
+        """A generation as the principal may see it, pinned for several reads.
+
+        Raises:
+            InputError: `effective` is not a date.
+            NotFoundError: nothing was published yet, or not generation `as_of`.
+        """
+        number = None if as_of is None else whole("as_of", as_of)
+        return self._view(self._asked(effective), number)
+
+    @property
+    def access(self) -> Access:
+        """The collection's policy: apply it, ask about it, and read its logs.
+
+        Raises:
+            DeniedError: the principal is not the owner.
+        """
+        self.principal.require_owner("see or change the policy")
+        return Access(self._store, self._views, self.collection, self.clock)
 
     @telling_damage
     def plan(
@@ -184,6 +241,7 @@ class Index:
         `changed` is as of `sync`.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: a restore holds a source, or a listing shrank without consent.
             InputError: the source is not configured, a setting is not sound, or `explain` is no
                 document's name.
@@ -191,6 +249,8 @@ class Index:
                 name to explain.
             UnavailableError: a listing broke off.
         """
+        self.principal.require_owner("plan a sync")
+        callback("progress", progress)
         named = None if explain is None else _document(explain)
         priced_at = None if usd_per_mtok is None else price("usd_per_mtok", usd_per_mtok)
         switches(
@@ -238,6 +298,7 @@ class Index:
         unless it does not fit what is stored; the report's `compared` says so.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: consent is missing, `max_tokens` would be exceeded, a source to drop is
                 configured, or other writers won every attempt.
             BusyError: another process kept the write lock.
@@ -245,6 +306,8 @@ class Index:
             NotFoundError: a source's root is not there, or no source has a name to drop.
             UnavailableError: the model, the disk or a listing failed; nothing was published.
         """
+        self.principal.require_owner("sync")
+        callback("progress", progress)
         switches(
             allow_empty=allow_empty, allow_shrink=allow_shrink, release=release, relayout=relayout
         )
@@ -254,7 +317,7 @@ class Index:
         with traced("sync", collection=self.collection.name) as span:
             target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
             target = replace(target, changes=self._changes(changed))
-            report = sync(self._store, target)
+            report = sync(self._store, target, self.clock)
             span.note(
                 generation=report.generation,
                 embedded_tokens=report.tokens.embed,
@@ -279,9 +342,11 @@ class Index:
         edits are tried again. Ends when `stop` is set.
 
         Raises:
+            DeniedError: the principal is not the owner.
             InputError: no folder among the sources, or an argument is not sound.
             NotFoundError: a folder is not there.
         """
+        self.principal.require_owner("watch")
         whole("settle_ms", settle_ms, 10)
         whole("longest_ms", longest_ms, settle_ms)
         folders = [one for one in self._chosen_sources(source, ()) if one.kind == "folder"]
@@ -292,7 +357,7 @@ class Index:
                 return self.sync(source)
             target = self._target(source, Consent(), no_progress, relayout=False, dropped=())
             names = {one.name for one in folders}
-            return sync(self._store, limited(target, names, changes))
+            return sync(self._store, limited(target, names, changes), self.clock)
 
         touched = bursts(
             [one.root for one in folders],
@@ -313,53 +378,79 @@ class Index:
         path: str | None = None,
         content_type: str | None = None,
         where: Mapping[str, str | int | float | bool] | None = None,
+        effective: date | str | None = None,
+        mode: str | None = None,
+        weights: Mapping[str, float] | None = None,
+        explain: bool = False,
     ) -> Answer:
-        """The `k` passages nearest in meaning to `query`, in one generation, best first.
+        """The `k` passages that answer `query` best, in one generation, best first.
 
+        `mode` is "dense" (by meaning), "lexical" (by words) or "hybrid" (both); where it is not
+        named, hybrid, or what can be had of it, and the answer says so. `weights` are those of
+        "dense" and "lexical" in hybrid. With `explain` each hit says which words found it.
         A string in `where` matches a value written like it; a number or a boolean matches its own
         kind alone.
 
+        `effective` asks for what is in force at a date, `any` for all that ever is; by default what
+        is in force now. It stands apart from `as_of`, which names the state of the documents.
+
         Raises:
-            InputError: a blank query, a `k` out of range, a bad path pattern, an unknown metadata
-                key or content type, or an argument of another type.
+            InputError: a blank query, a `k` out of range, a bad path pattern or date, an unknown
+                metadata key or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
-            UnsupportedError: the generation's model is not to be had here.
+            UnsupportedError: the named mode needs a model that is not to be had here.
+            UnavailableError: the model that it needs cannot answer now.
         """
         require_sound(query, k)
-        within = Filter.of(path, content_type, where)
+        switches(explain=explain)
+        within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
+        number = None if as_of is None else whole("as_of", as_of)
+        question = Question(query, k, within, way, explain)
         with traced("search", collection=self.collection.name, k=k) as span:
-            snapshot = self._snapshot(as_of)
-            embedder = self._embedder_of(snapshot)
-            self._require_stored_model(embedder)
-            answer = search(snapshot, embedder, query, k, within)
+            asked = self._asked(effective)
+            view = self._view(asked, number)
+            answer = search(view, lambda: self._sound_embedder_of(view.generation), question, asked)
             span.note(generation=answer.generation, hits=len(answer.hits))
-            return answer
+        self._note("search", view, answer.effective, [hit.citation for hit in answer.hits], query)
+        return answer
 
     @telling_damage
-    def show(self, citation: str | Citation) -> CitedText:
+    def show(self, citation: str | Citation, *, effective: date | str | None = None) -> CitedText:
         """Open a citation: its exact characters in their section, from the stored revision.
 
+        A document that is not in force at `effective` (now, by default) opens with `any` only.
+
         Raises:
-            InputError: not a citation.
-            NotFoundError: no kept generation holds what it cites.
+            InputError: not a citation, or not a date.
+            NotFoundError: no kept generation holds what it cites, or not for this principal.
         """
         if not isinstance(citation, Citation):
             citation = Citation.parse(words("citation", citation))
-        return show(self._snapshot(None), citation)
+        asked = self._asked(effective)
+        view = self._view(asked)
+        self._note("show", view, asked.effective, [citation])
+        return show(view, citation, asked.now_us)
 
     @telling_damage
     def log(self) -> list[GenerationRow]:
-        """Every published generation, oldest first; empty where there is none."""
-        return self._generations()
+        """Every published generation, oldest first; empty where there is none.
+
+        What each did to how many documents is for the owner's eyes.
+        """
+        rows = self._generations()
+        return rows if self.principal.is_owner else [row.without_counts() for row in rows]
 
     @telling_damage
-    def diff(self, old: int, new: int) -> Difference:
+    def diff(self, old: int, new: int, *, effective: date | str | None = None) -> Difference:
         """What changed between two generations, document by document.
 
         Raises:
+            InputError: `effective` is not a date.
             NotFoundError: one of them was never published.
         """
-        return difference(self._snapshot(whole("old", old)), self._snapshot(whole("new", new)))
+        before, after = whole("old", old), whole("new", new)
+        asked = self._asked(effective)
+        return difference(self._view(asked, before), self._view(asked, after))
 
     @telling_damage
     def restore(self, generation: int) -> int:
@@ -368,20 +459,25 @@ class Index:
         Its sources are held: the next sync of one needs `release`.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: another writer published meanwhile.
             NotFoundError: that generation was never published.
         """
+        self.principal.require_owner("restore")
         wanted = whole("generation", generation)
-        return restore(self._store, self.collection.tenant, self.collection.name, wanted)
+        tenant, name = self.collection.tenant, self.collection.name
+        return restore(self._store, tenant, name, wanted, self.clock)
 
     @telling_damage
     def models(self) -> list[ModelUse]:
         """Every model that made a generation of the collection, in the order of first use.
 
         Raises:
+            DeniedError: the principal is not the owner.
             NotFoundError: nothing was published yet.
         """
-        self._snapshot(None)
+        self.principal.require_owner("list the models")
+        self._snapshot()
         return models(self._store, self._generations())
 
     @telling_damage
@@ -402,15 +498,18 @@ class Index:
         or an object; `tokens_per_minute` bounds the rate. A dry run writes nothing.
 
         Raises:
+            DeniedError: the principal is not the owner.
             InputError: no such model, or an argument is not sound.
             NotFoundError: nothing was published yet.
             ConflictError: `max_tokens` would be exceeded, or other writers won every attempt.
             UnavailableError: the model or the disk failed; nothing was published.
         """
+        self.principal.require_owner("switch models")
+        callback("progress", progress)
         switches(dry_run=dry_run)
         rate = None if tokens_per_minute is None else whole("tokens_per_minute", tokens_per_minute)
         limit = None if max_tokens is None else whole("max_tokens", max_tokens, 0)
-        row = self._snapshot(None).generation
+        row = self._snapshot().generation
         embedder, spec = self._model(model)
         paced = embedder if rate is None else Throttled.of(embedder, rate)
         precision = cast(Precision, self.config.precision)
@@ -427,7 +526,7 @@ class Index:
         with traced("use_model", collection=self.collection.name):
             if dry_run:
                 return self._estimated(target)
-            report = sync(self._store, target)
+            report = sync(self._store, target, self.clock)
         self._used[embedder.identity.fingerprint] = embedder
         return report
 
@@ -456,15 +555,17 @@ class Index:
 
         Raises:
             InputError: neither is given, or one is not sound.
+            DeniedError: the principal is not the owner.
             NotFoundError: nothing was published yet.
         """
+        self.principal.require_owner("prune")
         count = None if keep is None else whole("keep", keep, 1)
         within = None if keep_within is None else retaining.age("keep_within", keep_within)
         if count is None and within is None:
             raise bad_parameter("keep", "given, or keep_within", None)
         switches(dry_run=dry_run)
-        mine = self._snapshot(None).collection_id
-        return retaining.prune(self._store, mine, count, within, dry_run=dry_run)
+        mine = self._snapshot().collection_id
+        return retaining.prune(self._store, mine, count, within, dry_run=dry_run, clock=self.clock)
 
     @telling_damage
     def gc(self, *, older_than: str = "30d", dry_run: bool = False) -> Collected:
@@ -476,12 +577,14 @@ class Index:
 
         Raises:
             InputError: not an age.
+            DeniedError: the principal is not the owner.
             NotFoundError: nothing was published yet.
         """
+        self.principal.require_owner("collect garbage")
         least = retaining.age("older_than", older_than)
         switches(dry_run=dry_run)
-        mine = self._snapshot(None).collection_id
-        return retaining.gc(self._store, mine, least, dry_run=dry_run)
+        mine = self._snapshot().collection_id
+        return retaining.gc(self._store, mine, least, dry_run=dry_run, clock=self.clock)
 
     @telling_damage
     def erase(self, document: str | DocumentName) -> Erased:
@@ -494,12 +597,15 @@ class Index:
 
         Raises:
             InputError: not a document's name.
+            DeniedError: the principal is not the owner.
             NotFoundError: no kept generation holds it.
             BusyError: a sync is embedding.
             UnavailableError: the disk, or a reader, kept its bytes from going.
         """
+        self.principal.require_owner("erase")
         name = _document(document, "document")
-        return retaining.erase(self._store, self._snapshot(None).collection_id, name)
+        mine = self._snapshot().collection_id
+        return retaining.erase(self._store, mine, name, self.clock)
 
     @telling_damage
     def lift(self, document: str | DocumentName) -> None:
@@ -507,10 +613,12 @@ class Index:
 
         Raises:
             InputError: not a document's name.
+            DeniedError: the principal is not the owner.
             NotFoundError: it was not erased.
         """
+        self.principal.require_owner("lift an erasure")
         name = _document(document, "document")
-        retaining.lift(self._store, self._snapshot(None).collection_id, name)
+        retaining.lift(self._store, self._snapshot().collection_id, name)
 
     @telling_damage
     def export(self, file: str | Path) -> Moved:
@@ -519,12 +627,14 @@ class Index:
         As it stands at one moment; writers go on meanwhile. Linear in the collection.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: there is a file already.
             NotFoundError: nothing was published yet.
             UnavailableError: the file cannot be written.
         """
+        self.principal.require_owner("export")
         path = Path(place("file", file))
-        snapshot = self._snapshot(None)
+        snapshot = self._snapshot()
         tenant, name = self.collection.tenant, self.collection.name
         return export_collection(self._store, tenant, name, snapshot, path)
 
@@ -535,12 +645,14 @@ class Index:
         The file is checked as a whole first. Linear in it.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: the collection has a generation.
             InputError: the file is no export, or one of another tenant.
             NotFoundError: there is no such file.
             UnsupportedError: a newer version wrote it.
             DamagedError: it is not as it was written.
         """
+        self.principal.require_owner("import")
         path = Path(place("file", file))
         return import_collection(self._store, self.collection.tenant, self.collection.name, path)
 
@@ -551,10 +663,12 @@ class Index:
         Linear in the store.
 
         Raises:
+            DeniedError: the principal is not the owner.
             ConflictError: there is a file already.
             NotFoundError: there is no store.
             UnavailableError: the file cannot be written.
         """
+        self.principal.require_owner("back up the store")
         path = Path(place("file", file))
         self._store.require()
         return back_up(self._store, path)
@@ -563,19 +677,32 @@ class Index:
         """Check every stored promise; an empty list means that all hold.
 
         Raises:
+            DeniedError: the principal is not the owner.
+            InputError: `progress` is no function.
             NotFoundError: there is no store.
         """
+        self.principal.require_owner("verify the store")
+        callback("progress", progress)
         self._store.require()
         return verify(self._store, progress)
 
+    def require(self) -> None:
+        """Refuse to go on where nothing was ever synced.
+
+        Raises:
+            NotFoundError: there is no store.
+        """
+        self._store.require()
+
     @telling_damage
-    def status(self) -> Status:
+    def status(self, *, effective: date | str | None = None) -> Status:
         """What is published, how large it is, and under which settings.
 
         Raises:
+            InputError: `effective` is not a date.
             NotFoundError: nothing was published yet.
         """
-        return status(self._store, self._snapshot(None), self._configured)
+        return status(self._store, self._view(self._asked(effective)), self._configured)
 
     @telling_damage
     def cost(
@@ -586,36 +713,45 @@ class Index:
         Linear in the publishes' documents. The price is the configured one by default.
 
         Raises:
-            InputError: the price is none.
+            DeniedError: the principal is not the owner.
+            InputError: the price is none, or `by` is no way to group.
             NotFoundError: nothing was published yet.
         """
+        self.principal.require_owner("see what it costs")
         given = usd_per_million_tokens
         usd = self.usd_per_million_tokens if given is None else price("price", given)
         lines = self.config.thresholds
-        return money.cost(self._store, self._snapshot(None), utc_now(), by, lines, usd)
+        return money.cost(self._store, self._snapshot(), self.clock(), by, lines, usd)
 
     @telling_damage
     def alerts(self) -> list[Alert]:
         """Where updates cost far more than their edits; empty where they do not.
 
         Raises:
+            DeniedError: the principal is not the owner.
             NotFoundError: nothing was published yet.
         """
+        self.principal.require_owner("see what it costs")
         lines = self.config.thresholds
-        return money.alerts(self._store, self._snapshot(None), utc_now(), lines)
+        return money.alerts(self._store, self._snapshot(), self.clock(), lines)
 
     def doctor(self) -> list[Check]:
-        """What is missing or wrong on this machine for this index."""
-        return examine(self.config, self.collection, lambda: self.embedder)
+        """What is missing or wrong on this machine for this index.
 
-    @contextmanager
-    def snapshot(self, as_of: int | None = None) -> Iterator[Snapshot]:
-        """Pin one generation for several reads."""
-        yield self._snapshot(as_of)
+        Raises:
+            DeniedError: the principal is not the owner.
+        """
+        self.principal.require_owner("examine the machine")
+        return examine(self.config, [(self.collection, lambda: self.embedder)])
 
     @property
     def store(self) -> Store:
-        """The store behind the index."""
+        """The store behind the index.
+
+        Raises:
+            DeniedError: the principal is not the owner.
+        """
+        self.principal.require_owner("open the store")
         return self._store
 
     @property
@@ -657,9 +793,8 @@ class Index:
         """Where the paths of sources and of changes start."""
         return self.config.path.resolve().parent if self.config.path else Path()
 
-    def _embedder_of(self, snapshot: Snapshot) -> Embedder:
+    def _embedder_of(self, wanted: GenerationRow) -> Embedder:
         """The configured model where it made this generation, else the one that did."""
-        wanted = snapshot.generation
         if wanted.model_fingerprint in self._used:
             return self._used[wanted.model_fingerprint]
         if self._given is not None or wanted.model_spec == self.model_spec:
@@ -669,6 +804,11 @@ class Index:
             return self.embedder
         return self._load(wanted.model_spec)
 
+    def _sound_embedder_of(self, wanted: GenerationRow) -> Embedder:
+        embedder = self._embedder_of(wanted)
+        self._require_stored_model(embedder)
+        return embedder
+
     def _require_stored_model(self, embedder: Embedder) -> None:
         """Once for each model: whether it still gives the vectors that it gave."""
         fingerprint = embedder.identity.fingerprint
@@ -676,10 +816,48 @@ class Index:
             require_stored_model(self._store, embedder)
             self._probed.add(fingerprint)
 
-    def _snapshot(self, as_of: int | None) -> Snapshot:
-        number = None if as_of is None else whole("as_of", as_of)
+    def _snapshot(self) -> Snapshot:
+        """The newest generation as it is stored, for the owner's accounts."""
         self._store.require()
-        return self._store.snapshot(self.collection.tenant, self.collection.name, number)
+        return self._store.snapshot(self.collection.tenant, self.collection.name)
+
+    def _asked(self, effective: date | str | None) -> Asked:
+        self._store.require()
+        named = effective not in (None, NOW, ANY)
+        policy = self._policy() if named else None
+        return asked_at(effective, self.clock(), policy.zone if policy else UTC)
+
+    def _policy(self) -> Policy | None:
+        return self._views.policy(self._store.state(self.collection.tenant, self.collection.name))
+
+    def _view(self, asked: Asked, as_of: int | None = None) -> View:
+        tenant, name = self.collection.tenant, self.collection.name
+        return self._views.view(tenant, name, self.principal, asked.at_us, as_of)
+
+    def _note(
+        self,
+        action: str,
+        view: View,
+        effective: str,
+        citations: Sequence[Citation],
+        query: str | None = None,
+    ) -> None:
+        """Log who read what, where the collection is configured so, before it is handed over."""
+        if self.collection.audit == "off":
+            return
+        entry = AuditEntry(
+            at=self.clock().isoformat(timespec="milliseconds"),
+            principal=str(self.principal),
+            verified_by=self.principal.verified_by,
+            action=action,
+            generation=view.generation.number,
+            policy_version=view.decision.filter.policy_version,
+            effective=effective,
+            query=query if self.collection.audit == "queries" else None,
+            citations=tuple(str(one) for one in citations),
+        )
+        with self._store.connection() as connection:
+            record_reading(connection, view.collection_id, entry)
 
     def _generations(self) -> list[GenerationRow]:
         collection_id, newest = self._store.head(self.collection.tenant, self.collection.name)
@@ -798,9 +976,11 @@ class Index:
 
 
 def _document(name: str | DocumentName, argument: str = "explain") -> DocumentName:
-    if isinstance(name, DocumentName):
-        return name
-    return DocumentName.parse(words(argument, name))
+    if not isinstance(name, DocumentName):
+        return DocumentName.parse(words(argument, name))
+    if not name.is_printable:
+        raise bad_parameter(argument, "a DocumentName of a source and a path", name)
+    return name
 
 
 def _build(config: SourceConfig) -> Source:

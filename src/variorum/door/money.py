@@ -1,11 +1,13 @@
 """What an index costs, and whether an alert is due."""
 
 from datetime import datetime
+from typing import get_args
 
 from variorum.ledger.alerts import Alert, find_alerts
 from variorum.ledger.measures import By
 from variorum.ledger.report import CostReport, cost_report
 from variorum.ledger.thresholds import Thresholds
+from variorum.records.arguments import one_of
 from variorum.store.costs import maintained_documents, read_costs, read_unpublished
 from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
@@ -19,7 +21,13 @@ def cost(
     lines: Thresholds,
     usd_per_million_tokens: float | None,
 ) -> CostReport:
-    """Sum up the ledger of a snapshot's collection."""
+    """Sum up the ledger of a snapshot's collection.
+
+    Raises:
+        InputError: `by` is no way to group it.
+    """
+    if by is not None:
+        one_of("by", by, get_args(By))
     with store.connection() as connection, connection.begin():
         entries = read_costs(connection, snapshot.collection_id)
         unpublished = read_unpublished(connection, snapshot.collection_id)

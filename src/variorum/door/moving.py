@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from variorum.analysis import ANALYZER
 from variorum.embedding.probe import probe_keys
 from variorum.records.errors import InputError
 from variorum.records.moving import Moved
@@ -12,6 +13,8 @@ from variorum.store.publish import register_collection
 from variorum.store.reading_exports import Export, checked
 from variorum.store.snapshot import Snapshot
 from variorum.store.store import Store
+from variorum.sync.target import no_progress
+from variorum.sync.terming import index_imported, make_ready
 
 
 def export_collection(
@@ -33,7 +36,8 @@ def import_collection(store: Store, tenant: str, name: str, file: Path) -> Moved
     _require_tenant(found, tenant)
     with store.connection(create=True) as connection:
         collection_id = register_collection(connection, tenant, name)
-        import_rows(connection, collection_id, found)
+        make_ready(connection, no_progress)
+        import_rows(connection, collection_id, found, ANALYZER, index_imported)
     return Moved(str(file), name, found.generation, found.rows, found.file_bytes, found.sha256)
 
 

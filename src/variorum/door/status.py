@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from variorum.records.reports import Held, SharedRoot
-from variorum.store.snapshot import Snapshot
 from variorum.store.standing import read_held
 from variorum.store.store import Store
+from variorum.store.view import View
 from variorum.sync.standing import shared_roots
 
 
@@ -29,7 +29,10 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The newest generation of a collection and its size. Sizes in bytes on disk."""
+    """The newest generation of a collection and its size. Sizes in bytes on disk.
+
+    Where the store lies and how large it is (None) is told to the owner alone.
+    """
 
     generation: int
     created_at: str
@@ -40,8 +43,8 @@ class Status:
     chunker: str
     planner: bool
     sources: tuple[SourceStatus, ...]
-    store: str
-    store_bytes: int
+    store: str | None
+    store_bytes: int | None
     held: tuple[Held, ...]
     shared_roots: tuple[SharedRoot, ...]
 
@@ -64,42 +67,51 @@ class Status:
         }
 
 
-def status(store: Store, snapshot: Snapshot, configured: Collection[str] | None) -> Status:
-    """Describe a snapshot and the store it lies in; `configured` are the sources of today."""
-    row = snapshot.generation
-    sources = _sources(store, snapshot, configured)
+def status(store: Store, view: View, configured: Collection[str] | None) -> Status:
+    """Describe a view and the store it lies in; `configured` are the sources of today."""
+    row = view.generation
+    sources = _sources(store, view, configured)
     listed = {source.name: source.root for source in sources if source.documents and source.root}
-    with store.connection() as connection, connection.begin():
-        held = read_held(connection, snapshot.collection_id)
     return Status(
         generation=row.number,
         created_at=row.created_at,
-        documents=len(snapshot.documents),
-        chunks=int(snapshot.places.input_ids.size),
-        inputs=int(np.unique(snapshot.places.input_ids).size),
+        documents=len(view.documents),
+        chunks=int(view.places.input_ids.size),
+        inputs=int(np.unique(view.places.input_ids).size),
         model=row.model_spec,
         chunker=str(row.recipe["chunker"]),
         planner=bool(row.recipe["planner"]),
         sources=sources,
-        store=str(store.folder),
-        store_bytes=store.size_bytes(),
-        held=tuple(held),
+        store=str(store.folder) if view.is_owner else None,
+        store_bytes=store.size_bytes() if view.is_owner else None,
+        held=_held(store, view),
         shared_roots=shared_roots(listed),
     )
 
 
 def _sources(
-    store: Store, snapshot: Snapshot, configured: Collection[str] | None
+    store: Store, view: View, configured: Collection[str] | None
 ) -> tuple[SourceStatus, ...]:
-    documents = Counter(one.document.source for one in snapshot.documents.values())
-    known = store.sources(snapshot.collection_id)
+    """Every source, with its place; of others than the owner, those that they may read of."""
+    documents = Counter(one.document.source for one in view.documents.values())
+    known = store.sources(view.collection_id)
     mine = known if configured is None else configured
+    told = {*known, *documents} if view.is_owner else set(documents)
+    places = known if view.is_owner else {name: ("", known[name][1]) for name in told & {*known}}
     return tuple(
         SourceStatus(
             name,
-            *known.get(name, ("", False)),
+            *places.get(name, ("", False)),
             documents=documents[name],
             orphaned=bool(documents[name]) and name not in mine,
         )
-        for name in sorted({*known, *documents})
+        for name in sorted(told)
     )
+
+
+def _held(store: Store, view: View) -> tuple[Held, ...]:
+    """What the last listings held, of the documents that pass."""
+    with store.reading() as connection:
+        held = read_held(connection, view.collection_id)
+    passing = {row.document for row in view.documents.values()}
+    return tuple(one for one in held if view.is_owner or one.document in passing)

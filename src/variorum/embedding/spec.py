@@ -17,7 +17,9 @@ Value: TypeAlias = int | str
 _VALUE = r'"(?:[^"\\]|\\.)*"|[^\s,()"=]+'
 _SPEC = re.compile(rf"\s*(?P<name>[a-z0-9-]+)\s*(?:\((?P<settings>(?>{_VALUE}|[\s,=])*+)\))?\s*")
 _SETTING = re.compile(rf"\s*(?P<field>[a-z_]+)\s*=\s*(?P<value>{_VALUE})\s*(?:,|$)")
-_WHOLE = re.compile(r"-?\d{1,9}")
+_WHOLE = re.compile(r"-?\d{1,9}", re.ASCII)
+_NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*")
+"""What is meant as a number, whether or not it is one that a setting takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def read_settings(spec: str, printed: str, parameters: Parameters) -> dict[str, 
         kind, plain = parameters[match["field"]], _plain(spec, match["value"])
         value = kind.read(plain)
         if value is None:
-            is_number = isinstance(kind, Whole) and _WHOLE.fullmatch(plain)
+            is_number = isinstance(kind, Whole) and _NUMBER.fullmatch(plain)
             wanted = kind.wanted(match["field"]) if is_number else _taken(parameters)
             raise bad_parameter(spec, match[0].strip(" ,"), wanted)
         values[match["field"]] = value

@@ -19,6 +19,11 @@ Scalar = str | int | float | bool
 
 MAX_CHARACTERS: Final = 65_536
 """Longer front matter is not looked for."""
+CLAIMS: Final = "variorum"
+"""The key under which a document narrows its own readers and dates."""
+_CLAIM_LINE: Final = re.compile(rf"^[ \t\[\"']*{CLAIMS}\b", re.MULTILINE | re.IGNORECASE)
+# A key may be spelt with escapes, which only double quotes and their backslashes make.
+_MAY_CLAIM: Final = re.compile(rf"{CLAIMS}|\\", re.IGNORECASE)
 _MAX_DEPTH: Final = 20
 _MAX_INTEGER: Final = 2**63 - 1
 _LINE_END: Final = r"(?:\r\n|\r|\n)"
@@ -31,11 +36,17 @@ _CLOSING: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """Where front matter ends (whole lines, 0 where there is none) and what it says."""
+    """Where front matter ends (whole lines, 0 where there is none) and what it says.
+
+    `claims` holds its table `variorum` as it was read, where it has one; `claims_fault` says why
+    one that it may have could not be read.
+    """
 
     end: int = 0
     metadata: Mapping[str, Scalar] = field(default_factory=dict)
     problem: str = ""
+    claims: Mapping[str, object] = field(default_factory=dict)
+    claims_fault: str = ""
 
 
 class _Loader(yaml.SafeLoader):
@@ -114,15 +125,25 @@ def read_front_matter(characters: str) -> FrontMatter:
     window = characters[opening.end() : opening.end() + MAX_CHARACTERS]
     closing = _CLOSING[fence].search(window)
     if closing is None:
-        return FrontMatter()
+        return FrontMatter(claims_fault="not closed" if _CLAIM_LINE.search(window) else "")
     end = opening.end() + closing.end()
+    source = window[: closing.start()]
     try:
-        value = _load(fence, window[: closing.start()])
+        value = _load(fence, source)
         if not isinstance(value, dict) or not value:
-            return FrontMatter()
-        metadata = dict(_flatten("", value))
+            return FrontMatter(claims_fault="no table" if _CLAIM_LINE.search(source) else "")
+        metadata = dict(_flatten("", {key: value[key] for key in value if key != CLAIMS}))
         "".join(metadata).encode()  # keys are stored too
-        return FrontMatter(end, metadata)
+        return FrontMatter(end, metadata, "", *_claims(value))
     # The YAML library raises KeyError, AttributeError and others on odd tags, besides its own.
     except Exception as error:
-        return FrontMatter(end, problem=f"front matter not read: {_first_line(error)}")
+        why = f"front matter not read: {_first_line(error)}"
+        return FrontMatter(end, problem=why, claims_fault=why if _MAY_CLAIM.search(source) else "")
+
+
+def _claims(value: Mapping[Any, object]) -> tuple[dict[str, object], str]:
+    """The claims, and the fault of a key that is nearly theirs."""
+    for key in value:
+        if key != CLAIMS and isinstance(key, str) and key.strip().casefold() == CLAIMS:
+            return {}, f"{key!r} is not {CLAIMS!r}"
+    return ({CLAIMS: value[CLAIMS]} if CLAIMS in value else {}), ""

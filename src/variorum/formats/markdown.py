@@ -106,7 +106,17 @@ def parse_markdown(text: Text) -> Structure:
     # Whatever the parser trips over, the document is still cut and found, as plain text.
     except Exception as error:
         why = f"{type(error).__name__}: {error}"[:200]
-        return replace(parse_plain(text, f"not parsed as Markdown: {why}"), metadata=front.metadata)
+        plain = parse_plain(text, f"not parsed as Markdown: {why}")
+        return replace(
+            plain, metadata=front.metadata, claims=front.claims, claims_fault=front.claims_fault
+        )
     head = [Block(0, front.end, BlockKind.FRONT_MATTER)] if front.end else []
     blocks = (*head, *leaf_blocks(text.characters, body, leaves))
-    return Structure(blocks, NAME, front.metadata, front.problem)
+    return Structure(
+        blocks,
+        NAME,
+        front.metadata,
+        front.problem,
+        claims=front.claims,
+        claims_fault=front.claims_fault,
+    )

@@ -11,13 +11,15 @@ from typing import Literal
 
 from variorum.chunking import render
 from variorum.formats import decode, parse
-from variorum.records.errors import InputError, NotFoundError, UnsupportedError
+from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Embedder
 from variorum.records.text import Revision, Span, Text
-from variorum.retrieval.dense import Scored, search_dense
+from variorum.retrieval.dense import search_dense
+from variorum.retrieval.ranking import Scored, chunks_of
+from variorum.retrieval.refusing import require_askable
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Snapshot
+from variorum.store.view import View
 
 StageName = Literal["parsing", "version", "permission", "split", "ranking", "packing"]
 State = Literal["passed", "lost", "not-checked", "not-reached"]
@@ -108,14 +110,14 @@ class _LostError(Exception):
 
 
 def diagnose(
-    snapshot: Snapshot,
+    view: View,
     embedder: Embedder,
     question: str,
     expected: Citation,
     limits: Limits = Limits(),
     allowed: Set[int] | None = None,
 ) -> Diagnosis:
-    """Follow the passage that `expected` cites through one generation.
+    """Follow the passage that `expected` cites through one generation, as its owner sees it.
 
     `allowed` are the manifest rows that the asker may see; None where no rights are checked.
 
@@ -124,56 +126,34 @@ def diagnose(
         NotFoundError: no kept generation ever held what is cited.
         UnsupportedError: the generation was embedded by another model than `embedder`.
     """
-    _require_sound(snapshot, embedder, question)
+    require_askable(view, embedder, question)
     passed: list[Stage] = []
     chunks: tuple[PassageChunk, ...] = ()
     try:
-        cited = _parsed(snapshot, expected, passed)
-        row, span = _current(snapshot, expected, cited, passed)
+        cited = _parsed(view, expected, passed)
+        row, span = _current(view, expected, cited, passed)
         _permit(row, allowed, passed)
-        places = _chunks_of(snapshot, row, span)
+        places = _chunks_of(view, row, span)
         vector = embedder.embed([question], "query")[0]
-        every = None if allowed is None else set(allowed)
-        ranked = search_dense(snapshot, vector, every, snapshot.places.input_ids.size)
-        chunks = _weighed(snapshot, embedder, ranked, places, limits)
-        passed += _judged(snapshot, ranked, chunks, limits)
+        chosen = chunks_of(view.places, allowed)
+        ranked = list(search_dense(view, vector, chosen, chosen.size))
+        chunks = _weighed(view, embedder, ranked, places, limits)
+        passed += _judged(view, ranked, chunks, limits)
     except _LostError as lost:
         passed.append(Stage(lost.stage, "lost", str(lost)))
     rest = STAGES[len(passed) :]
     stages = [*passed, *(Stage(name, "not-reached", "") for name in rest)]
-    return Diagnosis(snapshot.generation.number, tuple(stages), chunks)
+    return Diagnosis(view.generation.number, tuple(stages), chunks)
 
 
-def _require_sound(snapshot: Snapshot, embedder: Embedder, question: str) -> None:
-    if not question.strip():
-        raise InputError(
-            "the question is blank",
-            kind="blank-query",
-            expected="some words to search for",
-            found=repr(question),
-            remedy="give the question in quotes",
-        )
-    if snapshot.generation.model_fingerprint != embedder.identity.fingerprint:
-        raise UnsupportedError(
-            f"generation {snapshot.generation.number} was embedded by another model",
-            kind="model-mismatch",
-            subject=snapshot.generation.model_spec,
-            expected=snapshot.generation.model_fingerprint,
-            found=embedder.identity.fingerprint,
-            remedy="ask about a newer generation, or configure the model that it names",
-        )
-
-
-def _parsed(snapshot: Snapshot, expected: Citation, passed: list[Stage]) -> str:
+def _parsed(view: View, expected: Citation, passed: list[Stage]) -> str:
     """The cited characters, from the stored revision."""
     try:
-        identifier, sha256, content_type = snapshot.find_revision(
-            expected.document, expected.revision
-        )
+        row = view.find_revision(expected)
     except NotFoundError:
-        _explain_held(snapshot, expected.document)
+        _explain_held(view, expected.document)
         raise
-    text = decode(Revision(snapshot.content(identifier), content_type, sha256))
+    text = _text_of(view, row)
     cited = text.characters[expected.start : expected.end]
     if expected.end > len(text.characters) or not cited.strip():
         raise InputError(
@@ -184,24 +164,24 @@ def _parsed(snapshot: Snapshot, expected: Citation, passed: list[Stage]) -> str:
             found=repr(cited),
             remedy="copy the citation as `variorum search` printed it, in quotes",
         )
-    fallback = parse(text, content_type).fallback
-    words = f"read by a simpler parser: {fallback}" if fallback else f"read as {content_type}"
+    fallback = parse(text, row.content_type).fallback
+    words = f"read by a simpler parser: {fallback}" if fallback else f"read as {row.content_type}"
     passed.append(Stage("parsing", "passed", words))
     return cited
 
 
-def _explain_held(snapshot: Snapshot, document: DocumentName) -> None:
-    held = snapshot.generation.report.get("held", ())
+def _explain_held(view: View, document: DocumentName) -> None:
+    held = view.generation.report.get("held", ())
     for one in held if isinstance(held, Sequence) else ():
         if one["document"] == str(document):
             raise _LostError("parsing", f"the document is held: {one['kind']}, {one['message']}")
 
 
 def _current(
-    snapshot: Snapshot, expected: Citation, cited: str, passed: list[Stage]
+    view: View, expected: Citation, cited: str, passed: list[Stage]
 ) -> tuple[ManifestRow, Span]:
     """The document as the generation shows it, and where the passage stands there."""
-    rows = list(snapshot.documents.values())
+    rows = list(view.documents.values())
     row = next((one for one in rows if one.document == expected.document), None)
     renamed = next((one for one in rows if one.sha256.startswith(expected.revision)), None)
     if row is None and renamed is None:
@@ -212,7 +192,7 @@ def _current(
     if row.sha256.startswith(expected.revision):
         passed.append(Stage("version", "passed", f"this very revision is shown{note}"))
         return row, Span(expected.start, expected.end)
-    content = snapshot.content(row.revision_id)
+    content = view.content(row.revision_id)
     text = decode(Revision(content, row.content_type, row.sha256))
     span = _nearest(text.characters, cited, expected.start)
     if span is None:
@@ -245,10 +225,10 @@ def _permit(row: ManifestRow, allowed: Set[int] | None, passed: list[Stage]) -> 
         raise _LostError("permission", "the asker may not see the document")
 
 
-def _chunks_of(snapshot: Snapshot, row: ManifestRow, span: Span) -> list[int]:
+def _chunks_of(view: View, row: ManifestRow, span: Span) -> list[int]:
     """The places, in the generation's `Places`, of the chunks that hold some of the passage."""
-    text = _text_of(snapshot, row).characters
-    places = snapshot.places
+    text = _text_of(view, row).characters
+    places = view.places
     found = []
     for place in (places.manifest_ids == row.id).nonzero()[0]:
         start = max(span.start, int(places.starts[place]))
@@ -260,54 +240,52 @@ def _chunks_of(snapshot: Snapshot, row: ManifestRow, span: Span) -> list[int]:
     return found
 
 
-def _text_of(snapshot: Snapshot, row: ManifestRow) -> Text:
-    content = snapshot.content(row.revision_id)
+def _text_of(view: View, row: ManifestRow) -> Text:
+    content = view.content(row.revision_id)
     return decode(Revision(content, row.content_type, row.sha256))
 
 
 def _weighed(
-    snapshot: Snapshot,
+    view: View,
     embedder: Embedder,
     ranked: Sequence[Scored],
     wanted: Sequence[int],
     limits: Limits,
 ) -> tuple[PassageChunk, ...]:
     """The chunks of the passage with their ranks, and which of them the budget returns."""
-    packed = set(_packed(snapshot, embedder, ranked[: limits.candidates], limits.budget))
+    packed = set(_packed(view, embedder, ranked[: limits.candidates], limits.budget))
     ranks = {one.index: (rank, one.score) for rank, one in enumerate(ranked, start=1)}
-    places = snapshot.places
+    places = view.places
     return tuple(
         PassageChunk(
             int(places.starts[place]),
             int(places.ends[place]),
             *ranks[place],
-            _tokens(snapshot, embedder, place),
+            _tokens(view, embedder, place),
             place in packed,
         )
         for place in wanted
     )
 
 
-def _packed(
-    snapshot: Snapshot, embedder: Embedder, ranked: Sequence[Scored], budget: int
-) -> Iterator[int]:
+def _packed(view: View, embedder: Embedder, ranked: Sequence[Scored], budget: int) -> Iterator[int]:
     left = budget
     for one in ranked:
-        tokens = _tokens(snapshot, embedder, one.index)
+        tokens = _tokens(view, embedder, one.index)
         if tokens <= left:
             left -= tokens
             yield one.index
 
 
-def _tokens(snapshot: Snapshot, embedder: Embedder, place: int) -> int:
-    places = snapshot.places
-    text = _text_of(snapshot, snapshot.documents[int(places.manifest_ids[place])]).characters
+def _tokens(view: View, embedder: Embedder, place: int) -> int:
+    places = view.places
+    text = _text_of(view, view.documents[int(places.manifest_ids[place])]).characters
     shown = render("", text[int(places.starts[place]) : int(places.ends[place])])
     return embedder.tokenizer.count(shown)
 
 
 def _judged(
-    snapshot: Snapshot,
+    view: View,
     ranked: Sequence[Scored],
     chunks: Sequence[PassageChunk],
     limits: Limits,
@@ -323,7 +301,7 @@ def _judged(
         return [Stage("split", "lost", found)]
     split = Stage("split", "passed", whole)
     if any(one.rank > limits.candidates for one in missing):
-        first = _name(snapshot, ranked[0])
+        first = _name(view, ranked[0])
         found = f"{words}; {limits.candidates} are looked at, {first} comes first"
         return [split, Stage("ranking", "lost", found)]
     ranking = Stage("ranking", "passed", words)
@@ -335,8 +313,8 @@ def _judged(
     return [split, ranking, Stage("packing", "passed", found)]
 
 
-def _name(snapshot: Snapshot, one: Scored) -> str:
-    places = snapshot.places
-    row = snapshot.documents[int(places.manifest_ids[one.index])]
+def _name(view: View, one: Scored) -> str:
+    places = view.places
+    row = view.documents[int(places.manifest_ids[one.index])]
     start, end = int(places.starts[one.index]), int(places.ends[one.index])
-    return f"{Citation(row.document, row.sha256, start, end)} (score {one.score:.3f})"
+    return f"{Citation.of(row.document, row.sha256, start, end)} (score {one.score:.3f})"

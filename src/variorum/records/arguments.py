@@ -3,12 +3,16 @@
 import math
 from collections.abc import Collection, Mapping
 from fractions import Fraction
-from os import PathLike, fspath
+from os import PathLike, fsencode, fspath
 
 from variorum.records.errors import InputError
 
 MAX_USD_PER_MTOK = 1_000_000
 """Highest price of a million tokens that is believed, in USD."""
+
+MAX_PATH_BYTES = 4095
+MAX_NAME_BYTES = 255
+"""Longest path, and longest part of one, that file systems hold."""
 
 
 def bad_parameter(name: str, expected: str, found: object, remedy: str = "") -> InputError:
@@ -18,7 +22,7 @@ def bad_parameter(name: str, expected: str, found: object, remedy: str = "") -> 
         kind="bad-parameter",
         subject=name,
         expected=expected,
-        found=found if isinstance(found, str) else _shown(found),
+        found=found if isinstance(found, str) and found else _shown(found),
         remedy=remedy or f"give {name} as {expected}",
     )
 
@@ -51,7 +55,7 @@ def words(name: str, value: object) -> str:
 
 
 def place(name: str, value: object) -> str:
-    """A path as a string: not empty and without NUL.
+    """A path as a string: not empty, without NUL, and of what a file name can hold.
 
     Raises:
         InputError: it is not.
@@ -62,7 +66,35 @@ def place(name: str, value: object) -> str:
     if not text or "\0" in text:
         found = "an empty string" if not text else "a NUL character"
         raise bad_parameter(name, "a path of some characters, none of them NUL", found)
+    try:
+        octets = fsencode(text)
+    except UnicodeEncodeError:
+        raise bad_parameter(name, "a path that a file system can hold", repr(text)) from None
+    if len(octets) > MAX_PATH_BYTES or max(map(len, octets.split(b"/"))) > MAX_NAME_BYTES:
+        limits = f"{MAX_PATH_BYTES} bytes, each part of at most {MAX_NAME_BYTES}"
+        raise bad_parameter(name, f"a path of at most {limits}", text)
     return text
+
+
+def one_of(name: str, value: object, known: Collection[str]) -> str:
+    """One of the words that are known.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not isinstance(value, str) or value not in known:
+        raise bad_parameter(name, f"one of: {', '.join(known)}", value)
+    return value
+
+
+def callback(name: str, value: object) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if not callable(value):
+        raise bad_parameter(name, "a function", value)
 
 
 def whole(name: str, value: object, least: int | None = None) -> int:

@@ -108,6 +108,20 @@ class UnsupportedError(VariorumError):
     http_status = 501
 
 
+class DeniedError(VariorumError):
+    """This is the owner's alone: ask whoever runs the index."""
+
+    exit_code = 11
+    http_status = 403
+
+
+class UnverifiedError(VariorumError):
+    """Nobody vouches for this identity: sign in again."""
+
+    exit_code = 12
+    http_status = 401
+
+
 class BugError(VariorumError):
     """A promise of the program itself is broken: please report it."""
 

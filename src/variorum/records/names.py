@@ -18,17 +18,20 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from variorum.records.arguments import bad_parameter, whole
 from variorum.records.errors import InputError
 
 SOURCE_NAME_RULE = "a letter or digit, then letters, digits, '_', '-', '.'"
 _ESCAPED = frozenset("%@[]:\"'`\\")
 _PRINTED_PATH = re.compile(r"(?:%[0-9A-Fa-f]{2}|[^\s%@\[\]:\"'`\\])+")
+_REVISION = re.compile(r"[0-9a-f]{8,64}")
 _CITATION = re.compile(
-    r"(?P<document>[^@\[\]\s]+)@(?P<revision>[0-9a-f]{8,64})"
+    rf"(?P<document>[^@\[\]\s]+)@(?P<revision>{_REVISION.pattern})"
     r"\[(?P<start>[0-9]{1,18}):(?P<end>[0-9]{1,18})\]"
 )
+_MAX_OFFSET = 10**18 - 1
 REVISION_DIGITS = 16
-"""Hex digits of a revision's SHA-256 that a printed citation carries."""
+"""Hex digits of a revision's SHA-256 that a citation of ours carries."""
 
 
 def may_stand_in_source_name(character: str) -> bool:
@@ -74,8 +77,19 @@ class DocumentName:
     source: str
     path: bytes
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.source, str):
+            raise bad_parameter("source", "a string", self.source)
+        if not isinstance(self.path, bytes):
+            raise bad_parameter("path", "bytes", self.path)
+
     def __str__(self) -> str:
         return f"{self.source}:{_print_path(self.path)}"
+
+    @property
+    def is_printable(self) -> bool:
+        """Whether `parse` reads the printed name back."""
+        return is_source_name(self.source) and bool(self.path)
 
     @property
     def printed_path(self) -> str:
@@ -89,6 +103,8 @@ class DocumentName:
         Raises:
             InputError: `printed` is not `source:path`.
         """
+        if not isinstance(printed, str):
+            raise bad_parameter("printed", "a string", printed)
         source, colon, path = printed.partition(":")
         try:
             octets = _parse_path(path)
@@ -101,7 +117,7 @@ class DocumentName:
                 kind="bad-document-name",
                 subject=printed,
                 expected="source:path, with %XX for each escaped byte",
-                found=printed,
+                found=printed or "an empty string",
                 remedy="copy the name from `variorum plan -v` or `variorum search`",
             )
         return cls(source, octets)
@@ -109,9 +125,12 @@ class DocumentName:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A character range of one exact revision of a document.
+    """A character range of one exact revision of a document; equal to what its print reads as.
 
-    `revision` is the SHA-256 of the revision's bytes in hex, whole or its first digits.
+    `revision` is the SHA-256 of the revision's bytes in hex: its first 8 to 64 digits.
+
+    Raises:
+        InputError: a part is not of its type, or the grammar of citations has no place for it.
     """
 
     document: DocumentName
@@ -119,8 +138,22 @@ class Citation:
     start: int
     end: int
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.document, DocumentName) and self.document.is_printable):
+            raise bad_parameter("document", "a DocumentName of a source and a path", self.document)
+        if not (isinstance(self.revision, str) and _REVISION.fullmatch(self.revision)):
+            raise bad_parameter("revision", "8 to 64 lower-case hex digits", self.revision)
+        if not whole("start", self.start, 0) <= whole("end", self.end, 0) <= _MAX_OFFSET:
+            found = f"{self.start} to {self.end}"
+            raise bad_parameter("end", f"from start to {_MAX_OFFSET}", found)
+
+    @classmethod
+    def of(cls, document: DocumentName, sha256: str, start: int, end: int) -> "Citation":
+        """A citation as it is printed: by the first digits of the revision's SHA-256."""
+        return cls(document, sha256[:REVISION_DIGITS], start, end)
+
     def __str__(self) -> str:
-        return f"{self.document}@{self.revision[:REVISION_DIGITS]}[{self.start}:{self.end}]"
+        return f"{self.document}@{self.revision}[{self.start}:{self.end}]"
 
     @classmethod
     def parse(cls, printed: str) -> "Citation":
@@ -129,6 +162,8 @@ class Citation:
         Raises:
             InputError: `printed` does not follow the grammar.
         """
+        if not isinstance(printed, str):
+            raise bad_parameter("printed", "a string", printed)
         match = _CITATION.fullmatch(printed.strip())
         if match is None or int(match["start"]) > int(match["end"]):
             raise InputError(
@@ -136,7 +171,7 @@ class Citation:
                 kind="bad-citation",
                 subject=printed,
                 expected="document@revision[start:end]",
-                found=printed,
+                found=printed or "an empty string",
                 remedy="copy the citation as `variorum search` printed it, in quotes",
             )
         document = DocumentName.parse(match["document"])

@@ -139,6 +139,8 @@ class Report:
     `tokens.embed / tokens.total`, against everything ever embedded; None where the total is 0.
     `dropped` sources go with their documents; `orphaned` ones are configured no more and stay.
     `compared` says, where a list of changes was given, whether it was enough.
+    `unnamed` are the documents of the generation that a policy is in force for and no rule of it
+    lets anybody read.
     """
 
     collection: str
@@ -161,6 +163,7 @@ class Report:
     embed_s: float = 0.0
     elapsed_s: float = 0.0
     estimate: Mapping[str, float] = field(default_factory=dict)
+    unnamed: tuple[DocumentName, ...] = ()
 
     @property
     def changes_nothing(self) -> bool:
@@ -195,6 +198,7 @@ class Report:
             "shared_roots": [shared.as_fields() for shared in self.shared_roots],
             "compared": [one.as_fields() for one in self.compared],
             "estimate": dict(self.estimate),
+            "unnamed": [str(name) for name in self.unnamed],
         }
 
 

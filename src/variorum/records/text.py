@@ -105,6 +105,9 @@ class Structure:
 
     `fallback` says why a simpler parser was used, or is empty. `imports` are the ranges of a
     program's import statements, in order.
+
+    `claims` holds what the document says of its own readers and dates, under the key that says it,
+    as it was read; `claims_fault` says why what may have been such claims could not be read.
     """
 
     blocks: tuple[Block, ...]
@@ -112,3 +115,5 @@ class Structure:
     metadata: Mapping[str, object] = field(default_factory=dict)
     fallback: str = ""
     imports: tuple[Span, ...] = ()
+    claims: Mapping[str, object] = field(default_factory=dict)
+    claims_fault: str = ""

@@ -1,29 +1,31 @@
 """Opening a citation: exact characters of an exact revision, in their section."""
 
+from collections.abc import Sequence
+
 from variorum.formats import decode, parse
 from variorum.records.errors import NotFoundError
 from variorum.records.hits import CitedText
 from variorum.records.names import Citation
 from variorum.records.text import Block, BlockKind, Revision, Span, Structure, Text
-from variorum.store.snapshot import Snapshot
+from variorum.store.view import View
 
 
-def show(snapshot: Snapshot, citation: Citation) -> CitedText:
+def show(view: View, citation: Citation, now_us: int) -> CitedText:
     """The cited text in its section, read from the stored revision.
 
     Raises:
-        NotFoundError: no kept generation holds that revision, or the range lies outside it.
+        NotFoundError: no kept generation holds that revision, it does not pass, or the range lies
+            outside it.
     """
-    revision_id, sha256, content_type = snapshot.find_revision(citation.document, citation.revision)
-    text = decode(Revision(snapshot.content(revision_id), content_type, sha256))
+    row = view.find_revision(citation)
+    text = decode(Revision(view.content(row.revision_id), row.content_type, row.sha256))
     _require_inside(citation, text)
-    structure = parse(text, content_type)
-    section = _section(structure, text, citation.start)
-    section = Span(min(section.start, citation.start), max(section.end, citation.end))
+    structure = parse(text, row.content_type)
+    section = _passing(_section(structure, text, citation.start), citation, view.kept_back_of(row))
     bytes_ = text.byte_span(Span(citation.start, citation.end))
     return CitedText(
-        citation=Citation(citation.document, sha256, citation.start, citation.end),
-        revision=sha256,
+        citation=Citation.of(citation.document, row.sha256, citation.start, citation.end),
+        revision=row.sha256,
         text=text.characters[citation.start : citation.end],
         heading_path=_heading_path(structure, text, citation.start),
         start_line=text.line_of(citation.start),
@@ -33,11 +35,16 @@ def show(snapshot: Snapshot, citation: Citation) -> CitedText:
         section=text.characters[section.start : section.end],
         section_start=section.start,
         section_end=section.end,
-        is_current=any(
-            row.sha256 == sha256 and row.document == citation.document
-            for row in snapshot.documents.values()
-        ),
+        is_current=view.is_current(row),
+        **view.standings([row])[row.id].as_fields(now_us),
     )
+
+
+def _passing(section: Span, citation: Citation, kept_back: Sequence[Span]) -> Span:
+    """The section around the cited range, up to what is kept back on either side of it."""
+    start = max([section.start, *(one.end for one in kept_back if one.end <= citation.start)])
+    end = min([section.end, *(one.start for one in kept_back if one.start >= citation.end)])
+    return Span(min(start, citation.start), max(end, citation.end))
 
 
 def _require_inside(citation: Citation, text: Text) -> None:

@@ -11,7 +11,7 @@ from variorum.records.arguments import metadata, words
 from variorum.records.errors import InputError
 from variorum.sources.naming import KNOWN
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Snapshot
+from variorum.store.view import View
 
 Wanted = str | int | float | bool
 """What a metadata value is compared with."""
@@ -46,14 +46,14 @@ class Filter:
         """Whether nothing is asked for."""
         return not (self.path or self.content_type or self.where)
 
-    def documents(self, snapshot: Snapshot) -> set[int]:
+    def documents(self, view: View) -> set[int]:
         """The manifest rows that pass.
 
         Raises:
             InputError: a pattern that cannot be read, a metadata key that no document of the
                 generation has, or a content type that nothing has or could have.
         """
-        rows = snapshot.documents
+        rows = view.documents
         self._require_known_keys(rows)
         self._require_known_type({row.content_type for row in rows.values()})
         spec = _path_spec(self.path) if self.path else None
@@ -103,16 +103,24 @@ class Filter:
 
 def _path_spec(pattern: str) -> GitIgnoreSpec:
     try:
-        return GitIgnoreSpec.from_lines([pattern])
+        spec = GitIgnoreSpec.from_lines([pattern])
     except (ValueError, re.error) as error:
-        raise InputError(
-            f"{pattern!r} is not a path pattern",
-            kind="bad-parameter",
-            subject="path",
-            expected="a pattern as in .gitignore, such as guide/**/*.md",
-            found=pattern,
-            remedy="correct the pattern given to --path",
-        ) from error
+        raise _bad_pattern(pattern, str(error)) from error
+    # Lines that git passes over (a "[" without "]", a comment), or that only take back ("!a.md").
+    if not any(one.include for one in spec.patterns):
+        raise _bad_pattern(pattern, "a line that matches nothing")
+    return spec
+
+
+def _bad_pattern(pattern: str, why: str) -> InputError:
+    return InputError(
+        f"{pattern!r} is not a path pattern",
+        kind="bad-parameter",
+        subject="path",
+        expected="a pattern as in .gitignore, such as guide/**/*.md; a bracket itself is \\[",
+        found=f"{pattern}: {why}",
+        remedy="correct the pattern given to --path",
+    )
 
 
 def _is_of_type(content_type: str, wanted: str) -> bool:

@@ -1,42 +1,61 @@
 """From a query to cited hits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from variorum.chunking import render
 from variorum.formats import decode
-from variorum.records.arguments import whole, words
-from variorum.records.errors import InputError, UnsupportedError
+from variorum.records.arguments import whole
+from variorum.records.errors import InputError
 from variorum.records.hits import Answer, Hit
 from variorum.records.names import Citation
-from variorum.records.protocols import Embedder
 from variorum.records.text import Revision, Text
-from variorum.retrieval.dense import Scored, search_dense
+from variorum.retrieval.asking import Asked
 from variorum.retrieval.filters import Filter
+from variorum.retrieval.legs import Loads, Ranking, Way, rank
+from variorum.retrieval.ranking import chunks_of
+from variorum.retrieval.refusing import require_query
 from variorum.store.manifests import ManifestRow
-from variorum.store.snapshot import Snapshot
+from variorum.store.view import View
 
 MAX_K = 1000
 
 
-def search(
-    snapshot: Snapshot, embedder: Embedder, query: str, k: int = 10, within: Filter | None = None
-) -> Answer:
-    """The `k` passages of the generation that are nearest in meaning to `query`.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, how to look for it, and where. `explain`: also say which words found what."""
+
+    query: str
+    k: int = 10
+    within: Filter = field(default_factory=Filter)
+    way: Way = field(default_factory=Way)
+    explain: bool = False
+
+
+def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
+    """The `k` passages of the view that answer best; `load` gives the generation's model.
 
     Raises:
         InputError: a blank query, a `k` out of range, an unknown metadata key, or a query longer
             than the model takes.
-        UnsupportedError: the generation was embedded by another model than `embedder`.
+        UnsupportedError: the mode needs a model or terms that are not there.
+        UnavailableError: the model that it needs cannot answer now.
     """
-    require_sound(query, k)
-    _require_same_model(snapshot, embedder)
-    filter_ = within or Filter()
-    allowed = None if filter_.passes_all else filter_.documents(snapshot)
-    if not snapshot.places.input_ids.size:
-        return Answer(snapshot.generation.number, query, ())
-    vector = embedder.embed([query], "query")[0]
-    scored = search_dense(snapshot, vector, allowed, k)
-    return Answer(snapshot.generation.number, query, tuple(_hits(snapshot, scored)))
+    require_sound(question.query, question.k)
+    within = question.within
+    allowed = None if within.passes_all else within.documents(view)
+    chosen = chunks_of(view.places, allowed)
+    ranking = rank(view, load, question.way, question.query, chosen, question.k)
+    hits = _hits(view, ranking, asked.now_us, explain=question.explain)
+    return Answer(
+        generation=view.generation.number,
+        query=question.query,
+        effective=asked.effective,
+        hits=tuple(hits),
+        mode=ranking.mode,
+        fallback=ranking.fallback,
+    )
 
 
 def require_sound(query: str, k: int) -> None:
@@ -45,16 +64,7 @@ def require_sound(query: str, k: int) -> None:
     Raises:
         InputError: a query that is no text or blank, or a `k` that is no whole number in range.
     """
-    if not isinstance(query, str) or query.strip():
-        words("query", query)
-    else:
-        raise InputError(
-            "the query is blank",
-            kind="blank-query",
-            expected="some words to search for",
-            found=repr(query),
-            remedy='give the query in quotes: variorum search "your question"',
-        )
+    require_query(query)
     whole("k", k)
     if not 1 <= k <= MAX_K:
         raise InputError(
@@ -67,64 +77,82 @@ def require_sound(query: str, k: int) -> None:
         )
 
 
-def _require_same_model(snapshot: Snapshot, embedder: Embedder) -> None:
-    if snapshot.generation.model_fingerprint != embedder.identity.fingerprint:
-        raise UnsupportedError(
-            f"generation {snapshot.generation.number} was embedded by another model",
-            kind="model-mismatch",
-            subject=snapshot.generation.model_spec,
-            expected=snapshot.generation.model_fingerprint,
-            found=embedder.identity.fingerprint,
-            remedy="search a newer generation, or install the model that it names",
+def _hits(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> list[Hit]:
+    """The hits, best first. Each document is decoded once, and its history followed once."""
+    found: dict[int, list[_Found]] = {}
+    for one in _found(view, ranking, now_us, explain=explain):
+        found.setdefault(one.row.id, []).append(one)
+    hits = [hit for ones in found.values() for hit in _hits_of(view, ones)]
+    return sorted(hits, key=lambda hit: hit.rank)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A chunk that was found; `told` are the fields of its hit that stand in no text."""
+
+    row: ManifestRow
+    start: int
+    end: int
+    told: Mapping[str, Any]
+
+
+def _found(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> Iterator[_Found]:
+    places, documents, scored = view.places, view.documents, list(ranking.scored)
+    rows = [documents[int(places.manifest_ids[one.index])] for one in scored]
+    heading_paths = view.heading_paths(
+        (row.layout_id, int(places.ordinals[one.index]))
+        for one, row in zip(scored, rows, strict=True)
+    )
+    standings = view.standings(rows)
+    found = zip(scored, heading_paths, rows, strict=True)
+    for place, (one, path, row) in enumerate(found, start=1):
+        terms = ranking.lexical.terms_of(one.index) if explain and ranking.lexical else ()
+        standing = standings[row.id].as_fields(now_us)
+        told = {"rank": place, "score": one.score, "heading_path": path, "terms": terms, **standing}
+        start, end = int(places.starts[one.index]), int(places.ends[one.index])
+        yield _Found(row, start, end, {**told, "legs": ranking.legs[one.index]})
+
+
+def _hits_of(view: View, found: Sequence[_Found]) -> Iterator[Hit]:
+    """The chunks found in one document, as hits."""
+    row = found[0].row
+    text = text_of(view, row.revision_id, row.content_type)
+    passages = [text.characters[one.start : one.end] for one in found]
+    changed_at = _changed_at(view, row, text, passages)
+    for one, passage in zip(found, passages, strict=True):
+        yield Hit(
+            document=row.document,
+            revision=row.sha256,
+            start=one.start,
+            end=one.end,
+            start_line=text.line_of(one.start),
+            end_line=text.line_of(max(one.start, one.end - 1)),
+            text=passage,
+            citation=Citation.of(row.document, row.sha256, one.start, one.end),
+            changed_at=changed_at[passage],
+            **one.told,
         )
 
 
-def _hits(snapshot: Snapshot, scored: Sequence[Scored]) -> Iterator[Hit]:
-    places, documents = snapshot.places, snapshot.documents
-    heading_paths = snapshot.heading_paths(
-        (documents[int(places.manifest_ids[one.index])].layout_id, int(places.ordinals[one.index]))
-        for one in scored
-    )
-    for rank, (one, path) in enumerate(zip(scored, heading_paths, strict=True), start=1):
-        yield _hit(snapshot, rank, one, path)
-
-
-def _hit(snapshot: Snapshot, rank: int, scored: Scored, heading_path: tuple[str, ...]) -> Hit:
-    places = snapshot.places
-    row = snapshot.documents[int(places.manifest_ids[scored.index])]
-    start, end = int(places.starts[scored.index]), int(places.ends[scored.index])
-    text = text_of(snapshot, row.revision_id, row.content_type)
-    passage = text.characters[start:end]
-    return Hit(
-        rank=rank,
-        score=scored.score,
-        document=row.document,
-        revision=row.sha256,
-        start=start,
-        end=end,
-        start_line=text.line_of(start),
-        end_line=text.line_of(max(start, end - 1)),
-        heading_path=heading_path,
-        text=passage,
-        citation=Citation(row.document, row.sha256, start, end),
-        changed_at=_changed_at(snapshot, row, passage),
-    )
-
-
-def text_of(snapshot: Snapshot, revision_id: int, content_type: str) -> Text:
+def text_of(view: View, revision_id: int, content_type: str) -> Text:
     """The decoded text of a stored revision."""
-    return decode(Revision(snapshot.content(revision_id), content_type))
+    return decode(Revision(view.content(revision_id), content_type))
 
 
-def _changed_at(snapshot: Snapshot, row: ManifestRow, passage: str) -> str:
-    """When the passage's text came to be as it is: the oldest publish of an unbroken run of
+def _changed_at(
+    view: View, row: ManifestRow, text: Text, passages: Sequence[str]
+) -> dict[str, str]:
+    """When each passage's text came to be as it is: the oldest publish of an unbroken run of
     revisions that all hold it. Outer white space and the kind of line ends are no change.
     """
-    changed_at = snapshot.generation.created_at
-    wanted = render("", passage)
-    for revision_id, published_at in snapshot.earlier_revisions(row):
-        characters = text_of(snapshot, revision_id, row.content_type).characters
-        if wanted not in render("", characters):
+    dates = dict.fromkeys(passages, view.generation.created_at)
+    wanted = {passage: render("", passage) for passage in dates}
+    for revision_id, published_at in view.earlier_revisions(row):
+        if revision_id != row.revision_id:
+            text = text_of(view, revision_id, row.content_type)
+        characters = render("", text.characters)
+        wanted = {one: rendered for one, rendered in wanted.items() if rendered in characters}
+        if not wanted:
             break
-        changed_at = published_at
-    return changed_at
+        dates.update(dict.fromkeys(wanted, published_at))
+    return dates

@@ -9,7 +9,8 @@ What a listing takes:
   may be a symlink.
 - Every path of a hard-linked file is a document of its own: they are equal names, and one may be
   rewritten without the other.
-- `.git`, `.variorum`, `variorum.toml`, and the ignore files are passed over without a word.
+- `.git`, `.variorum`, `variorum.toml`, `variorum-policy.toml` and the ignore files are passed over
+  without a word.
 
 Everything else that is seen is reported as `Skipped` with one of the `SKIP_REASONS`. A directory
 that is left out is reported once, with a final "/", and not entered. What is seen and gone a moment
@@ -36,7 +37,10 @@ DEFAULT_INCLUDE: Final = (
     *("**/*.md", "**/*.markdown", "**/*.mdx", "**/*.txt", "**/*.text", "**/*.rst"),
     *("**/*.html", "**/*.htm", "**/*.ipynb", "**/*.csv", "**/*.tsv", "**/*.vtt", "**/*.srt"),
 )
-CONTROL_NAMES: Final = frozenset({b".git", b".variorum", b"variorum.toml", *IGNORE_NAMES})
+POLICY_NAME: Final = b"variorum-policy.toml"
+CONTROL_NAMES: Final = frozenset(
+    {b".git", b".variorum", b"variorum.toml", POLICY_NAME, *IGNORE_NAMES}
+)
 SKIP_REASONS: Final = (
     "symlink",
     "special-file",

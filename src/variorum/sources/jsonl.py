@@ -4,7 +4,7 @@ A line is an object with these fields and no others:
 
 - `id`: a string; its UTF-8 bytes are the document's path.
 - `text`: the content, or `path`: a file relative to the folder of the JSON Lines file.
-- `content_type`, optional: `text/plain` or `text/markdown`. By default what the suffix of `path`
+- `content_type`, optional: one of `naming.KNOWN`. By default what the suffix of `path`
   says, and `text/plain` for `text`.
 - `metadata`, optional: a flat object with values of str, int, float, bool.
 

@@ -8,7 +8,10 @@ from sqlalchemy.types import JSON, Boolean, LargeBinary
 
 from variorum.store.seals import named, sealed_columns
 
-_SHAPES = {"heading_path": "array", "metadata": "object", "settings": "object", "report": "object"}
+_SHAPES = {
+    **dict.fromkeys(("metadata", "settings", "report"), "object"),
+    **dict.fromkeys(("heading_path", "outline", "sections", "rules", "citations"), "array"),
+}
 """What a JSON column holds, by its name."""
 
 

@@ -36,7 +36,7 @@ from variorum.store.file import (
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
 
-KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005")
+KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 
@@ -192,6 +192,8 @@ def meaningful_errors(path: Path) -> Iterator[None]:
         if str(getattr(error, "orig", error)) == "interrupted":
             raise KeyboardInterrupt from error
         raise _meaning(error, path) from error
+    except UnicodeDecodeError as error:  # The engine quotes a damaged schema in its message.
+        raise damaged(path, str(error)) from error
 
 
 def means_damage(error: Exception, path: Path) -> bool:
@@ -268,8 +270,8 @@ def _is_newer(found: str) -> bool:
     return len(found) == len(FORMAT) and found.isdecimal() and found > FORMAT
 
 
-def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> None:
-    """Create or upgrade the store's tables to `FORMAT`.
+def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> bool:
+    """Create or upgrade the store's tables to `FORMAT`; whether there was an older store.
 
     Raises:
         UnsupportedError: the store was written by a newer version.
@@ -278,7 +280,7 @@ def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> 
     """
     found = current_format(engine, path)
     if found == FORMAT:
-        return
+        return False
     require_known_format(found, path)
     if read_only:
         raise not_writable(path, f"a store of format {found} that must be brought to {FORMAT}")
@@ -291,6 +293,7 @@ def bring_up_to_date(engine: Engine, path: Path, *, read_only: bool = False) -> 
     with _migrating, engine.connect() as connection, write_transaction(connection):
         configuration.attributes["connection"] = connection
         command.upgrade(configuration, "head")
+    return found is not None
 
 
 def require_known_format(found: str | None, path: Path) -> None:

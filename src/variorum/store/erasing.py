@@ -12,6 +12,7 @@ from variorum.records.retention import Removed
 from variorum.store.costs import cost
 from variorum.store.denials import deny
 from variorum.store.engine import write_transaction
+from variorum.store.forgetting import forget_in_policies, forget_readings
 from variorum.store.manifests import visible_at
 from variorum.store.removals import count_one_less, kept, record_removal
 from variorum.store.residue import probes_of
@@ -45,6 +46,8 @@ def erase(connection: Connection, collection_id: int, name: DocumentName, now: d
             probes = tuple(probes_of(connection, gone, name))
             shared = tuple(_shared_with(connection, identifier))
             _forget_mentions(connection, collection_id, name, identifier)
+            forget_readings(connection, collection_id, name)
+            forget_in_policies(connection, collection_id, name)
             if _was_kept_by_prune(connection, collection_id, identifier):
                 count_one_less(connection, collection_id)
             gone.delete()

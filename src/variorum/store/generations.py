@@ -1,7 +1,7 @@
 """The published states of a collection."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, func, select
 
@@ -33,20 +33,24 @@ class GenerationRow:
     @property
     def counts(self) -> Mapping[str, int]:
         """Documents by what the publish did to them."""
-        counts = self.report["documents"]
+        counts = self.report.get("documents")
         return counts if isinstance(counts, Mapping) else {}
 
     @property
-    def embedded(self) -> int:
-        """How many inputs the publish embedded."""
-        inputs = self.report["inputs"]
-        return int(inputs["embed"]) if isinstance(inputs, Mapping) else 0
+    def embedded(self) -> int | None:
+        """How many inputs the publish embedded, where that is told."""
+        inputs = self.report.get("inputs")
+        return int(inputs["embed"]) if isinstance(inputs, Mapping) else None
 
     @property
     def recompute_fraction(self) -> float | None:
         """The publish's recompute fraction, where a document changed."""
-        fraction = self.report["recompute_fraction"]
+        fraction = self.report.get("recompute_fraction")
         return fraction if isinstance(fraction, float) else None
+
+    def without_counts(self) -> "GenerationRow":
+        """The same, without a word about what the publish did."""
+        return replace(self, report={})
 
     def as_fields(self) -> dict[str, object]:
         """The generation as JSON fields."""

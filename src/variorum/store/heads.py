@@ -1,14 +1,21 @@
 """Where each collection stands: its head, which must point at its newest generation."""
 
+from typing import NamedTuple
+
 from sqlalchemy import Connection, func, select
 
 from variorum.records.errors import DamagedError
-from variorum.store.schema import collection, generation, head
+from variorum.store.schema import collection, generation, head, policy
 from variorum.store.seals import BACKUP_OR_SYNC, damaged_row, unsound
 
 _NEWEST = (
     select(func.max(generation.c.number))
     .where(generation.c.collection_id == collection.c.id)
+    .scalar_subquery()
+)
+_POLICY = (
+    select(func.coalesce(func.max(policy.c.version), 0))
+    .where(policy.c.collection_id == collection.c.id)
     .scalar_subquery()
 )
 # Read whole, by the rows themselves: they are few, and a damaged index would hide one.
@@ -18,28 +25,36 @@ _HEADS = select(
     collection.c.name,
     head.c.generation,
     _NEWEST.label("newest"),
+    _POLICY.label("policy"),
     *unsound(collection, head),
 ).outerjoin(head, head.c.collection_id == collection.c.id)
 
 
-def newest_generation(
-    connection: Connection, tenant: str, name: str
-) -> tuple[int | None, int | None]:
-    """(collection id, newest generation), each None where there is none yet.
+class State(NamedTuple):
+    """Where a collection stands: its id and newest generation, each None before there is one, and
+    the version of the policy in force, 0 before there is one.
+    """
+
+    collection_id: int | None
+    generation: int | None
+    policy_version: int
+
+
+def state_of(connection: Connection, tenant: str, name: str) -> State:
+    """Where a tenant's collection stands.
 
     Raises:
         DamagedError: a collection's row or head is not as it was written, or the head does not
             stand at the newest generation.
     """
-    found: tuple[int | None, int | None] = (None, None)
-    for identifier, of_tenant, named, pointed, newest, bad_row, bad_head in connection.execute(
-        _HEADS
-    ):
+    found = State(None, None, 0)
+    for row in connection.execute(_HEADS):
+        identifier, of_tenant, named, pointed, newest, version, bad_row, bad_head = row
         if bad_row or (bad_head and pointed is not None):
             raise damaged_row(bad_row or bad_head)
         if (of_tenant, named) == (tenant, name):
             _require_at(identifier, pointed, newest)
-            found = (identifier, pointed)
+            found = State(identifier, pointed, version)
     return found
 
 

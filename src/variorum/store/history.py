@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from variorum.records.names import DocumentName
 from variorum.store.manifests import ManifestRow, same_metadata
 from variorum.store.snapshot import Snapshot
+from variorum.store.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class Difference:
         }
 
 
-def difference(old: Snapshot, new: Snapshot) -> Difference:
-    """Compare two generations of one collection. Linear in their documents."""
+def difference(old: View | Snapshot, new: View | Snapshot) -> Difference:
+    """Compare two generations of one collection, as far as they pass. Linear in their documents."""
     before = {row.document: row for row in old.documents.values()}
     after = {row.document: row for row in new.documents.values()}
     gone = {row.sha256: row for name, row in before.items() if name not in after}

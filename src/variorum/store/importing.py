@@ -4,7 +4,7 @@ A model, a recipe, a revision, an input or a layout that the store already holds
 again; its vector stays the one that is here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any
 
@@ -12,15 +12,17 @@ from sqlalchemy import Connection, Table, func, select, tuple_
 
 from variorum.records.errors import ConflictError
 from variorum.store.engine import write_transaction
+from variorum.store.lexicon import claim
 from variorum.store.portable import PARTS
 from variorum.store.reading_exports import Export, Row
-from variorum.store.schema import chunk, head, layout
-from variorum.store.seals import insert_rows
+from variorum.store.schema import audit, chunk, collection, head, layout, policy
+from variorum.store.seals import insert_rows, reseal_row
 
 _PAGE = 400
 _NATURAL_KEYS = {
     "model": ("fingerprint",),
     "recipe": ("fingerprint",),
+    "reader_set": ("digest",),
     "document": ("collection_id", "source", "path"),
     "revision": ("tenant", "sha256"),
     "input": ("key",),
@@ -31,29 +33,49 @@ _OF_A_LAYOUT = ("start", "end", "heading_path", "prefix", "input_id")
 _GROUP = ("revision_id", "recipe_id", "content_type", "parser")
 
 
-def import_rows(connection: Connection, collection_id: int, export: Export) -> None:
+def import_rows(
+    connection: Connection,
+    collection_id: int,
+    export: Export,
+    analyzer: str,
+    index: Callable[[Connection], None],
+) -> None:
     """Insert every row of an export as those of a collection without any, in one transaction.
 
+    `index` gives the chunks their terms, by `analyzer`.
+
     Raises:
-        ConflictError: the collection has a generation.
+        ConflictError: the collection has a generation, or a policy; or the store's terms are being
+            made anew.
     """
     with write_transaction(connection):
         _require_empty(connection, collection_id, export)
+        claim(connection, analyzer)
         rows = _Importing(connection, collection_id, export)
         for name in PARTS:
             rows.take(name)
+        index(connection)
+        _count_readings(connection, collection_id)
+
+
+def _count_readings(connection: Connection, collection_id: int) -> None:
+    """Note how many readings were logged, so that one that is gone is missed."""
+    query = select(func.count()).where(audit.c.collection_id == collection_id)
+    readings = connection.execute(query).scalar_one()
+    reseal_row(connection, collection, collection_id, readings=readings)
 
 
 def _require_empty(connection: Connection, collection_id: int, export: Export) -> None:
     query = select(head.c.generation).where(head.c.collection_id == collection_id)
     newest = connection.execute(query).scalar()
-    if newest is not None:
+    policies = select(func.count()).where(policy.c.collection_id == collection_id)
+    if newest is not None or connection.execute(policies).scalar_one():
         raise ConflictError(
             "there is a collection in the store already; nothing was imported",
             kind="collection-exists",
             subject=export.collection,
             expected="a collection that was never published",
-            found=f"one with generation {newest}",
+            found=f"one with generation {newest}" if newest else "one with a policy",
             remedy="name another store with --store, or another collection with --collection",
         )
 
@@ -129,7 +151,7 @@ class _Importing:
         return [(one.id, one.ordinal) for one in self._connection.execute(query)]
 
     def _insert_layout(self, row: Row, ordinal: int) -> int:
-        values = {name: row[name] for name in _GROUP} | {"ordinal": ordinal}
+        values = {name: row[name] for name in (*_GROUP, "outline")} | {"ordinal": ordinal}
         insert_rows(self._connection, layout, [values])
         return int(self._connection.execute(select(func.max(layout.c.id))).scalar_one())
 

@@ -25,6 +25,9 @@ class ManifestRow(NamedTuple):
     recipe_id: int
     parser: str
     from_generation: int
+    reader_set_id: int | None
+    effective_from: int | None
+    effective_until: int | None
 
     @property
     def fields(self) -> dict[str, object]:
@@ -60,6 +63,9 @@ def manifest_query(collection_id: int) -> Select[Any]:
             layout.c.recipe_id,
             layout.c.parser,
             manifest.c.from_generation,
+            manifest.c.reader_set_id,
+            manifest.c.effective_from,
+            manifest.c.effective_until,
             *unsound(manifest, document, layout),
         )
         .select_from(

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, MetaData, Select, Table, or_, select
+from sqlalchemy import Column, ColumnElement, MetaData, Select, Table, or_, select, union
 
 from variorum.store.costs import cost, unpublished
 from variorum.store.schema import (
+    access_grant,
+    audit,
     chunk,
     denied,
     document,
@@ -23,6 +25,9 @@ from variorum.store.schema import (
     manifest,
     metadata,
     model,
+    policy,
+    reader,
+    reader_set,
     recipe,
     removal,
     revision,
@@ -79,12 +84,26 @@ def _recipes(collection: int) -> ColumnElement[bool]:
     return or_(recipe.c.id.in_(made), recipe.c.id.in_(of_layouts))
 
 
+def _sets(collection: int) -> Select[Any]:
+    """The reader sets that a collection's rows refer to."""
+    referring = (document, manifest, access_grant)
+    chosen = [
+        select(table.c.reader_set_id).where(
+            table.c.collection_id == collection, table.c.reader_set_id.is_not(None)
+        )
+        for table in referring
+    ]
+    return select(union(*chosen).subquery().c[0])
+
+
 PARTS: Mapping[str, Part] = {
     part.table.name: part
     for part in (
         Part(model, _models),
         Part(recipe, _recipes),
         _own(source),
+        Part(reader_set, lambda one: reader_set.c.id.in_(_sets(one))),
+        Part(reader, lambda one: reader.c.set_id.in_(_sets(one))),
         _own(document),
         Part(revision, lambda one: revision.c.id.in_(_of_manifest(one, manifest.c.revision_id))),
         Part(layout, lambda one: layout.c.id.in_(_layouts(one))),
@@ -97,6 +116,9 @@ PARTS: Mapping[str, Part] = {
         _own(held),
         _own(removal),
         _own(denied),
+        _own(policy),
+        _own(access_grant),
+        _own(audit),
         _own(cost),
         _own(unpublished),
     )
@@ -105,6 +127,9 @@ PARTS: Mapping[str, Part] = {
 
 LEFT_OUT: Mapping[str, str] = {
     "collection": "named in the first line; an import has an id of its own",
+    "lexicon": "an import makes the terms of its inputs itself",
+    "indexed": "an import makes the terms of its inputs itself",
+    "posting": "an import makes the terms of its inputs itself",
     "lease": "says who is at work on a store",
 }
 """The tables that no export holds, and why nothing is lost by it."""

@@ -21,6 +21,7 @@ from variorum.records.reports import Held
 from variorum.store import schema
 from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
+from variorum.store.granting import grant_new_documents, narrow_opened_rows, newest_document
 from variorum.store.removals import require_nothing_removed
 from variorum.store.seals import (
     damaged_row,
@@ -31,6 +32,7 @@ from variorum.store.seals import (
     sealed_columns,
 )
 from variorum.store.staged import staged_chunk, staged_document
+from variorum.store.staged_terms import add_terms
 from variorum.store.staging import Staging
 from variorum.store.standing import forget_sources, record_held
 
@@ -68,8 +70,10 @@ class Publication:
     removal: int = 0
 
 
-def publish(staging: Staging, publication: Publication) -> int:
+def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
     """Make the staged plan the collection's next generation, and return its number.
+
+    `analyzer` is what made the staged terms.
 
     Writes rows in proportion to the staged documents, never to the collection.
 
@@ -79,11 +83,15 @@ def publish(staging: Staging, publication: Publication) -> int:
     connection = staging.connection
     with write_transaction(connection):
         number = advance_head(connection, publication)
+        add_terms(staging, analyzer)
+        known = newest_document(connection)
         _add_documents(connection, publication.collection_id)
         _add_revisions(connection)
         _add_layouts(connection, publication.recipe_id)
         _close_rows(connection, number)
         _open_rows(connection, publication, number)
+        grant_new_documents(connection, publication.collection_id, known)
+        narrow_opened_rows(connection, publication.collection_id, number, publication.sources)
         record_sources(connection, publication)
         record_held(connection, publication.collection_id, publication.sources, publication.held)
         forget_sources(connection, publication.collection_id, publication.dropped)
@@ -175,8 +183,9 @@ def _add_documents(connection: Connection, collection_id: int) -> None:
         bindparam("collection", collection_id, type_=Integer),
         staged_document.c.source,
         staged_document.c.path,
+        bindparam("grants", 0, type_=Integer),
     ).where(staged_document.c.closes.is_(None))
-    columns = ["collection_id", "source", "path"]
+    columns = ["collection_id", "source", "path", "grants"]
     insert_selected(connection, schema.document, columns, rows, ignoring=True)
 
 
@@ -202,11 +211,12 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
             staged_document.c.content_type,
             staged_document.c.parser,
             staged_document.c.layout_ordinal,
+            staged_document.c.outline,
         )
         .select_from(staged_document.join(schema.revision, _SAME_REVISION))
         .where(brings)
     )
-    columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal"]
+    columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal", "outline"]
     insert_selected(connection, schema.layout, columns, rows, ignoring=True)
     chunks = (
         select(
@@ -318,7 +328,9 @@ def register_collection(connection: Connection, tenant: str, name: str) -> int:
     if known is not None:
         return known
     with write_transaction(connection):
-        insert_rows(connection, schema.collection, [{"tenant": tenant, "name": name}])
+        insert_rows(
+            connection, schema.collection, [{"tenant": tenant, "name": name, "readings": 0}]
+        )
     found = find_collection(connection, tenant, name)
     assert found is not None
     return found

@@ -71,7 +71,7 @@ def checked(file: Path) -> Export:
         NotFoundError: there is no such file.
         UnavailableError: it cannot be read.
         InputError: it is no export.
-        UnsupportedError: a newer version wrote it.
+        UnsupportedError: a version with another format wrote it.
         DamagedError: it is not as it was written.
     """
     try:
@@ -137,6 +137,8 @@ class _Checking:
         self._note(line)
         if head.get("version") != VERSION or str(head.get("format")) > FORMAT:
             raise self._newer(f"version {head.get('version')}, format {head.get('format')}")
+        if head.get("format") != FORMAT:
+            raise self._older(f"format {head.get('format')}")
         known = isinstance(head.get("parts"), list) and set(head["parts"]) <= set(PARTS)
         if not known or not {"tenant", "collection", "generation"} <= set(head):
             raise self._damaged("a first line that names whose it is, and its parts", str(head))
@@ -213,6 +215,16 @@ class _Checking:
             expected=f"version {VERSION}, format {FORMAT} or older",
             found=found,
             remedy="upgrade with `pip install -U variorum`",
+        )
+
+    def _older(self, found: str) -> VariorumError:
+        return UnsupportedError(
+            "the export was written by an older version of Variorum",
+            kind="export-older",
+            subject=str(self._file),
+            expected=f"format {FORMAT}",
+            found=found,
+            remedy="import it with the version that wrote it, upgrade, and export again",
         )
 
 

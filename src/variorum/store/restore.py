@@ -59,6 +59,9 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             rows.c.layout_id,
             rows.c.metadata,
             bindparam("number", number, type_=Integer),
+            rows.c.reader_set_id,
+            rows.c.effective_from,
+            rows.c.effective_until,
         ).where(
             rows.c.collection_id == publication.collection_id,
             visible_at(wanted),
@@ -71,6 +74,9 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             "layout_id",
             "metadata",
             "from_generation",
+            "reader_set_id",
+            "effective_from",
+            "effective_until",
         ]
         insert_selected(connection, rows, columns, back)
         connection.execute(

@@ -26,6 +26,7 @@ from sqlalchemy import (
 
 from variorum.records.retention import Removed
 from variorum.store.costs import cost
+from variorum.store.forgetting import drop_unused_sets
 from variorum.store.schema import (
     chunk,
     document,
@@ -36,6 +37,7 @@ from variorum.store.schema import (
     revision,
     vector,
 )
+from variorum.store.unindexing import drop_postings
 
 FOLLOWS: dict[str, tuple[str, str]] = {
     "manifest": ("id", "manifest"),
@@ -44,6 +46,8 @@ FOLLOWS: dict[str, tuple[str, str]] = {
     "revision": ("id", "revision"),
     "input": ("id", "input"),
     "vector": ("input_id", "input"),
+    "indexed": ("input_id", "input"),
+    "access_grant": ("document_id", "document"),
     "document": ("id", "document"),
     cost.name: ("document_id", "document"),
 }
@@ -60,6 +64,12 @@ STAYS: dict[str, str] = {
     "lease": "ends with its writer; a prune spares what it names, an erasure waits for its end",
     "unpublished": "sums of a run, of no document",
     "removal": "the log of removals",
+    "lexicon": "names an analyzer",
+    "posting": "lists of inputs, made again without those that go",
+    "reader_set": "a set that no row refers to any more goes too",
+    "reader": "goes with its set",
+    "policy": "the log; an erasure takes the document's name out of its texts",
+    "audit": "the log; an erasure takes citations of the document out, with their queries",
     "denied": "digests of the names that must not come back",
 }
 """The tables whose rows stay, and why that leaves nothing of a document behind."""
@@ -191,10 +201,12 @@ class Gone:
 
     def delete(self) -> None:
         """Within a transaction: take every listed row out, and those that follow it."""
+        drop_postings(self._connection, self.of("input"))
         for table in reversed(metadata.sorted_tables):
             if table.name in FOLLOWS:
                 column, kind = FOLLOWS[table.name]
                 self._connection.execute(delete(table).where(table.c[column].in_(self.of(kind))))
+        drop_unused_sets(self._connection)
 
 
 def _is_leased() -> ColumnElement[bool]:

@@ -7,6 +7,7 @@ that closing a manifest row never rewrites one. Every row carries a seal (see `s
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     ForeignKey,
@@ -33,6 +34,8 @@ collection = Table(
     Column("id", Integer, primary_key=True),
     Column("tenant", String, nullable=False),
     Column("name", String, nullable=False),
+    # How many rows of `audit` are the collection's: one that is gone is missed.
+    Column("readings", Integer, nullable=False, server_default="0"),
     _seal(),
     UniqueConstraint("tenant", "name"),
 )
@@ -97,6 +100,10 @@ document = Table(
     Column("collection_id", Integer, ForeignKey("collection.id"), nullable=False),
     Column("source", String, nullable=False),
     Column("path", LargeBinary, nullable=False),
+    # Whom the revision last synced narrows the document to; a restore leaves it alone.
+    Column("reader_set_id", Integer, ForeignKey("reader_set.id")),
+    # How many rows of `access_grant` are the document's: one that is gone is missed.
+    Column("grants", Integer, nullable=False, server_default="0"),
     _seal(),
     UniqueConstraint("collection_id", "source", "path"),
 )
@@ -123,6 +130,9 @@ layout = Table(
     Column("parser", String, nullable=False),
     # How many layouts the same revision had under the same settings before: the highest is used.
     Column("ordinal", Integer, nullable=False),
+    # (start, end, heading path) of each run of blocks under one path: where sections lie. NULL in
+    # what an older version laid out, until it is read again: see `unread`.
+    Column("outline", JSON),
     _seal(),
     UniqueConstraint("revision_id", "recipe_id", "content_type", "parser", "ordinal"),
 )
@@ -159,6 +169,38 @@ chunk = Table(
     Index("chunk_input", "input_id"),
 )
 
+# How lexical search finds inputs: by the terms of one analyzer, complete for every stored chunk.
+lexicon = Table(
+    "lexicon",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("analyzer", String, nullable=False),
+    Column("is_complete", Boolean, nullable=False),
+    _seal(),
+)
+
+# An input whose terms are in postings of `segment`, and how many it has, repetitions counted.
+indexed = Table(
+    "indexed",
+    metadata,
+    Column("input_id", Integer, ForeignKey("input.id"), primary_key=True),
+    Column("segment", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    _seal(),
+)
+
+# Which inputs of a segment hold a term, and how often: see `postings`. By term first, so that a
+# search reads one stretch of the table; without a row id, so that it stands in that order.
+posting = Table(
+    "posting",
+    metadata,
+    Column("term", LargeBinary, primary_key=True),
+    Column("segment", Integer, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+    _seal(),
+    sqlite_with_rowid=False,
+)
+
 manifest = Table(
     "manifest",
     metadata,
@@ -170,11 +212,95 @@ manifest = Table(
     Column("metadata", JSON, nullable=False),
     Column("from_generation", Integer, nullable=False),
     Column("to_generation", Integer),
+    # What this revision says of its own readers and dates (see `access.narrowing`).
+    Column("reader_set_id", Integer, ForeignKey("reader_set.id")),
+    Column("effective_from", BigInteger),
+    Column("effective_until", BigInteger),
     _seal(),
     Index("manifest_visible", "collection_id", "to_generation"),
     Index("manifest_document", "document_id", "from_generation"),
     Index("manifest_layout", "layout_id"),
     Index("manifest_revision", "revision_id"),
+)
+
+_is_dated = manifest.c.effective_from.is_not(None) | manifest.c.effective_until.is_not(None)
+Index(
+    "manifest_dated",
+    manifest.c.collection_id,
+    manifest.c.effective_from,
+    manifest.c.effective_until,
+    sqlite_where=_is_dated,
+    postgresql_where=_is_dated,
+)
+
+reader_set = Table(
+    "reader_set",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", String, nullable=False, unique=True),
+    _seal(),
+)
+
+reader = Table(
+    "reader",
+    metadata,
+    Column("set_id", Integer, ForeignKey("reader_set.id"), primary_key=True),
+    Column("name", String, primary_key=True),
+    _seal(),
+    Index("reader_name", "name", "set_id"),
+)
+
+# The log of policies: rows are added and never changed.
+policy = Table(
+    "policy",
+    metadata,
+    Column("collection_id", Integer, ForeignKey("collection.id"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("applied_at", String, nullable=False),
+    Column("author", String, nullable=False),
+    Column("text", String, nullable=False),
+    _seal(),
+)
+
+# What each policy came to for each document, over the versions in which it held. Dates in
+# microseconds since 1970.
+access_grant = Table(
+    "access_grant",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("collection_id", Integer, ForeignKey("collection.id"), nullable=False),
+    Column("document_id", Integer, ForeignKey("document.id"), nullable=False),
+    Column("from_version", Integer, nullable=False),
+    Column("to_version", Integer),
+    Column("reader_set_id", Integer, ForeignKey("reader_set.id"), nullable=False),
+    Column("effective_from", BigInteger),
+    Column("effective_until", BigInteger),
+    Column("status", String),
+    Column("status_by", String),
+    Column("status_at", String),
+    Column("section_count", Integer, nullable=False),
+    Column("sections", JSON, nullable=False),
+    Column("rules", JSON, nullable=False),
+    _seal(),
+    Index("access_grant_readers", "collection_id", "to_version", "reader_set_id"),
+    Index("access_grant_document", "document_id", "from_version"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("collection_id", Integer, ForeignKey("collection.id"), nullable=False),
+    Column("at", String, nullable=False),
+    Column("principal", String, nullable=False),
+    Column("verified_by", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("policy_version", Integer, nullable=False),
+    Column("effective", String, nullable=False),
+    Column("query", String),
+    Column("citations", JSON, nullable=False),
+    _seal(),
 )
 
 # What the last listing of each source held, whether or not it published anything.

@@ -28,6 +28,7 @@ from sqlalchemy import (
     literal_column,
     null,
     select,
+    update,
 )
 from sqlalchemy.types import JSON, Boolean, String
 
@@ -131,11 +132,19 @@ def _plain_insert(table: Table) -> Insert:
 
 def resealed(table: Table, **changed: object) -> dict[str, Any]:
     """The values of an UPDATE that sets `changed`, and the seal that fits them."""
-    new = {
-        name: bindparam(f"new_{name}", value, type_=table.c[name].type)
+    new: dict[str, ColumnElement[Any]] = {
+        name: value
+        if isinstance(value, ColumnElement)
+        else bindparam(f"new_{name}", value, type_=table.c[name].type)
         for name, value in changed.items()
     }
     return {**new, SEAL: sealed(table, {**dict(table.c), **new})}
+
+
+def reseal_row(connection: Connection, table: Table, identifier: int, **changed: object) -> None:
+    """Set columns of the row with an id, and the seal that fits them."""
+    mine = update(table).where(table.c.id == bindparam("wanted"))
+    connection.execute(mine.values(resealed(table, **changed)), {"wanted": identifier})
 
 
 def unsound_rows(connection: Connection, table: Table) -> Iterator[str]:

@@ -1,24 +1,30 @@
 """Reading one generation: a pinned number, not a database snapshot (invariant 5)."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, select
 
-from variorum.records.errors import NotFoundError
+from variorum.access.dates import Interval
+from variorum.access.policy import Authority
+from variorum.access.sections import Outline, read_outline
+from variorum.access.standing import Standing
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.contents import ContentCache
 from variorum.store.generations import GenerationRow
 from variorum.store.heads import missing_generation
+from variorum.store.known import Known, batches, known_chunks, read_documents
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
 from variorum.store.removals import erased_from, kept, last_erasure, pruned
 from variorum.store.schema import (
+    access_grant,
     chunk,
     document,
     generation,
@@ -28,6 +34,7 @@ from variorum.store.schema import (
     revision,
 )
 from variorum.store.seals import damaged_row, is_sound, name_of, require_sound, unsound
+from variorum.store.terms import LengthCache, Occurrences, occurrences, require_terms
 from variorum.store.vectors import VectorCache, VectorRows
 
 
@@ -45,6 +52,15 @@ class Places:
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
 
+    def chosen(self, wanted: NDArray[np.bool_]) -> "Places":
+        """Those of the wanted chunks."""
+        return Places(*(getattr(self, one.name)[wanted] for one in fields(self)))
+
+    @property
+    def columns(self) -> tuple[NDArray[np.int64], ...]:
+        """The arrays in order."""
+        return (self.input_ids, self.manifest_ids, self.ordinals, self.starts, self.ends)
+
 
 class Snapshot:
     """One generation of one collection. Immutable, and safe for many threads."""
@@ -56,15 +72,28 @@ class Snapshot:
         row: GenerationRow,
         vectors: VectorCache,
         contents: ContentCache,
+        lengths: LengthCache,
         erasure: int = 0,
+        known: Known | None = None,
     ) -> None:
         self._connect = connect
         self.collection_id = collection_id
         self.generation = row
         self._vectors = vectors
         self._contents = contents
-        self._erasure = erasure
-        self._all_rows = (-1, np.empty(0, np.intp))
+        self._lengths = lengths
+        self.erasure = erasure
+        self._known = known
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the documents were read already."""
+        return "documents" in self.__dict__
+
+    def known(self) -> Known:
+        """What this generation knows of another one."""
+        chunks = np.stack(self.places.columns, axis=1) if "places" in self.__dict__ else None
+        return Known(self.documents, chunks, self.generation.model_id)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -79,21 +108,45 @@ class Snapshot:
             oldest = kept(connection, self.collection_id).oldest
             if number < oldest:
                 raise pruned(number, oldest)
-            if last_erasure(connection, self.collection_id) != self._erasure:
+            if last_erasure(connection, self.collection_id) != self.erasure:
                 raise erased_from(number)
             yield connection
 
     @cached_property
     def documents(self) -> dict[int, ManifestRow]:
         """Every document of the generation, by its manifest row's id."""
-        query = manifest_query(self.collection_id).where(visible_at(self.generation.number))
+        number = self.generation.number
         with self._reading() as connection:
-            return {row.id: row for row in read_manifest(connection, query)}
+            return read_documents(connection, self.collection_id, number, self._known)
+
+    @cached_property
+    def narrowed_rows(self) -> frozenset[int]:
+        """The manifest rows whose revision narrows its own readers or dates."""
+        return frozenset(
+            row.id
+            for row in self.documents.values()
+            if (row.reader_set_id, row.effective_from, row.effective_until) != (None, None, None)
+        )
 
     @cached_property
     def places(self) -> Places:
         """Every chunk of the generation that its own model embedded (invariant 4)."""
-        query = (
+        model_id = self.generation.model_id
+        begun = known_chunks(self._known, self.documents, model_id)
+        self._known = None  # What it holds is here too by now.
+        with self._reading() as connection:
+            if begun is None:
+                table = _read_chunks(connection, self._chunk_query)
+            else:
+                table, unknown = begun
+                queries = (self._chunk_query.where(manifest.c.id.in_(b)) for b in batches(unknown))
+                table = np.concatenate([table, *(_read_chunks(connection, q) for q in queries)])
+        order = np.lexsort((table[:, 2], table[:, 1]))
+        return Places(*np.ascontiguousarray(table[order].T))
+
+    @property
+    def _chunk_query(self) -> Select[Any]:
+        return (
             select(
                 chunk.c.input_id,
                 manifest.c.id,
@@ -115,33 +168,36 @@ class Snapshot:
                 visible_at(self.generation.number),
             )
         )
-        with self._reading() as connection:
-            rows = connection.execute(query)
-            table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 9)
-        _require_sound_places(table)
-        table = table[table[:, 6] == 1, :5]
-        order = np.lexsort((table[:, 2], table[:, 1]))
-        return Places(*np.ascontiguousarray(table[order].T))
 
-    def vectors(self, input_ids: NDArray[np.int64]) -> tuple[Vectors, NDArray[np.intp]]:
-        """A matrix of vectors and the row of each input in it."""
-        if input_ids is self.places.input_ids:
-            return self._all_vectors()
-        found = self._vector_rows(input_ids)
-        return found.matrix, found.rows
+    def matrix_of(self, loads: int) -> Vectors | None:
+        """The matrix of vectors, where none was loaded since `loads`: its rows are as then."""
+        return self._vectors.matrix_of(loads)
 
-    def _all_vectors(self) -> tuple[Vectors, NDArray[np.intp]]:
-        loads, rows = self._all_rows
-        matrix = self._vectors.matrix_of(loads)
-        if matrix is None:
-            found = self._vector_rows(self.places.input_ids)
-            # The rows alone are kept: a matrix that has grown since must not live on here.
-            matrix, rows, self._all_rows = found.matrix, found.rows, (found.loads, found.rows)
-        return matrix, rows
-
-    def _vector_rows(self, input_ids: NDArray[np.int64]) -> VectorRows:
+    def vector_rows(self, input_ids: NDArray[np.int64]) -> VectorRows:
+        """Where the vector of each input stands in the matrix; loads those not yet there."""
         with self._reading() as connection:
             return self._vectors.rows(connection, input_ids)
+
+    def require_terms(self, analyzer: str) -> None:
+        """Refuse to go on where the store has no terms of `analyzer`.
+
+        Raises:
+            UnsupportedError: it has none, or not of every chunk.
+        """
+        with self._connect() as connection:
+            require_terms(connection, analyzer)
+
+    def lengths(self, input_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many terms each input has, repetitions counted; `input_ids` ascending."""
+        with self._reading() as connection:
+            return self._lengths.lengths(connection, input_ids)
+
+    def occurrences(
+        self, term: str, input_ids: NDArray[np.int64], *, is_prefix: bool
+    ) -> Occurrences:
+        """Which of `input_ids`, ascending, hold a term, or any that begins with it."""
+        with self._connect() as connection, connection.begin():
+            return occurrences(connection, term, input_ids, is_prefix=is_prefix)
 
     def content(self, revision_id: int) -> bytes:
         """The bytes of a revision."""
@@ -158,6 +214,69 @@ class Snapshot:
             rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
         return [tuple(require_sound(row, 1)[0]) for row in rows]
 
+    @cached_property
+    def document_ids(self) -> dict[DocumentName, int]:
+        """Every document that the collection ever held. Linear in them.
+
+        Raises:
+            DamagedError: a name is not as it was written.
+        """
+        query = select(document.c.id, document.c.source, document.c.path, *unsound(document)).where(
+            document.c.collection_id == self.collection_id
+        )
+        with self._reading() as connection:
+            rows = [require_sound(row, 1) for row in connection.execute(query)]
+        return {DocumentName(source, path): identifier for identifier, source, path in rows}
+
+    def narrowed_to(self, document_id: int) -> int | None:
+        """The reader set that a document's last synced revision narrows it to."""
+        query = select(document.c.reader_set_id).where(document.c.id == document_id)
+        with self._reading() as connection:
+            found: int | None = connection.execute(query).scalar_one()
+            return found
+
+    def outlines(self, document_ids: Iterable[int]) -> dict[int, Outline | None]:
+        """The outline of what the generation holds of each document, by manifest row."""
+        query = (
+            select(manifest.c.id, layout.c.outline)
+            .join(layout, layout.c.id == manifest.c.layout_id)
+            .where(
+                manifest.c.document_id == bindparam("wanted"), visible_at(self.generation.number)
+            )
+        )
+        with self._reading() as connection:
+            return {
+                row.id: read_outline(row.outline)
+                for identifier in document_ids
+                for row in connection.execute(query, {"wanted": identifier})
+            }
+
+    def outline(self, layout_id: int) -> Outline | None:
+        """The outline of one layout."""
+        query = select(layout.c.outline).where(layout.c.id == layout_id)
+        with self._reading() as connection:
+            return read_outline(connection.execute(query).scalar_one())
+
+    def authorities(self, document_ids: Sequence[int]) -> dict[int, Standing]:
+        """What the policy in force says of documents beside their readers, by document id."""
+        query = select(
+            access_grant.c.status,
+            access_grant.c.status_by,
+            access_grant.c.status_at,
+            access_grant.c.effective_from,
+            access_grant.c.effective_until,
+        ).where(
+            access_grant.c.document_id == bindparam("wanted"), access_grant.c.to_version.is_(None)
+        )
+        found: dict[int, Standing] = {}
+        with self._reading() as connection:
+            for identifier in set(document_ids):
+                row = connection.execute(query, {"wanted": identifier}).first()
+                if row is not None:
+                    authority = Authority(row[0], row[1], row[2]) if row[0] else None
+                    found[identifier] = Standing(authority, Interval(row[3], row[4]))
+        return found
+
     def chunks_of(self, layout_id: int) -> list[tuple[int, int, tuple[str, ...]]]:
         """(start, end, heading path) of every chunk of a layout, in order."""
         query = (
@@ -169,16 +288,19 @@ class Snapshot:
             rows = [require_sound(row, 1) for row in connection.execute(query)]
         return [(row[0], row[1], tuple(row[2])) for row in rows]
 
-    def earlier_revisions(self, row: ManifestRow) -> Iterator[tuple[int, str]]:
+    def earlier_revisions(
+        self, row: ManifestRow, passes: Callable[[int, int | None], bool]
+    ) -> Iterator[tuple[int, str]]:
         """(revision id, when it was published) of a document, newest first, from `row` back.
 
         Follows the document through generations without a gap, and through a rename that left its
-        content unchanged.
+        content unchanged, up to the first row of which `passes(document id, reader set id)` is
+        false.
         """
         yield row.revision_id, self._created_at[row.from_generation]
         if row.from_generation > 1:  # Nothing ended with the first generation.
             with self._reading() as connection:
-                yield from _earlier(connection, self.collection_id, row)
+                yield from _earlier(connection, self.collection_id, row, passes)
 
     @cached_property
     def _created_at(self) -> dict[int, str]:
@@ -194,57 +316,45 @@ class Snapshot:
                 raise missing_generation(self.collection_id, number)
         return found
 
-    def find_revision(self, name: DocumentName, sha256_head: str) -> tuple[int, str, str]:
-        """(revision id, SHA-256, content type) of any revision that history keeps of a document.
-
-        Raises:
-            NotFoundError: no such document, or no such revision of it.
-        """
+    def revisions_of(self, document_id: int, sha256_head: str) -> list[ManifestRow]:
+        """What every kept generation holds of a document under a revision, newest first."""
         query = (
-            select(revision.c.id, revision.c.sha256, layout.c.content_type)
-            .select_from(
-                manifest.join(document, document.c.id == manifest.c.document_id)
-                .join(revision, revision.c.id == manifest.c.revision_id)
-                .join(layout, layout.c.id == manifest.c.layout_id)
-            )
+            manifest_query(self.collection_id)
             .where(
-                manifest.c.collection_id == self.collection_id,
-                document.c.source == name.source,
-                document.c.path == name.path,
+                manifest.c.document_id == document_id,
                 revision.c.sha256.startswith(sha256_head, autoescape=True),
             )
             .order_by(manifest.c.from_generation.desc())
         )
         with self._reading() as connection:
-            found = connection.execute(query).first()
-            if found is None:
-                self._require_sound_names(connection, name)
-        if found is None:
-            raise NotFoundError(
-                "no such revision of that document in the index",
-                kind="no-such-citation",
-                subject=f"{name}@{sha256_head}",
-                expected="a document and revision that a kept generation holds",
-                remedy="copy the citation as `variorum search` printed it, in quotes",
-            )
-        return (found[0], found[1], found[2])
+            return read_manifest(connection, query)
 
-    def _require_sound_names(self, connection: Connection, name: DocumentName) -> None:
-        """What was not found may be damaged: the documents' names, or the named one's revisions."""
-        query = select(*unsound(document, manifest)).where(
-            manifest.c.document_id == document.c.id,
-            manifest.c.collection_id == self.collection_id,
+    def require_sound_revisions(self, document_id: int) -> None:
+        """Refuse a document of which something is not as it was written: what was not found may be.
+
+        Raises:
+            DamagedError: a row of its history or of its revisions is damaged.
+        """
+        query = (
+            select(*unsound(manifest, revision))
+            .join(revision, revision.c.id == manifest.c.revision_id)
+            .where(manifest.c.document_id == document_id)
         )
-        for row in connection.execute(query):
-            require_sound(row, 2)
-        mine = (
-            select(*unsound(revision))
-            .join(manifest, manifest.c.revision_id == revision.c.id)
-            .join(document, document.c.id == manifest.c.document_id)
-            .where(document.c.source == name.source, document.c.path == name.path)
-        )
-        for row in connection.execute(mine):
-            require_sound(row, 1)
+        with self._reading() as connection:
+            for row in connection.execute(query):
+                require_sound(row, 2)
+
+
+def _read_chunks(connection: Connection, query: Select[Any]) -> NDArray[np.int64]:
+    """The columns of `Places`, int64[n, 5]: of the chunks that the generation's model embedded.
+
+    Raises:
+        DamagedError: a chunk or an input is not as it was written.
+    """
+    rows = connection.execute(query)
+    table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 9)
+    _require_sound_places(table)
+    return table[table[:, 6] == 1, :5]
 
 
 def _require_sound_places(table: NDArray[np.int64]) -> None:
@@ -264,6 +374,7 @@ _PUBLISHED = select(
     manifest.c.revision_id,
     manifest.c.from_generation,
     generation.c.created_at,
+    manifest.c.reader_set_id,
 ).join(
     generation,
     (generation.c.collection_id == manifest.c.collection_id)
@@ -279,7 +390,10 @@ _SAME_REVISION = _ENDED_THEN.where(manifest.c.revision_id == bindparam("revision
 
 
 def _earlier(
-    connection: Connection, collection_id: int, row: ManifestRow
+    connection: Connection,
+    collection_id: int,
+    row: ManifestRow,
+    passes: Callable[[int, int | None], bool],
 ) -> Iterator[tuple[int, str]]:
     document_id, revision_id, since = row.document_id, row.revision_id, row.from_generation
     while True:
@@ -290,5 +404,7 @@ def _earlier(
         )
         if found is None:
             return
-        document_id, revision_id, since, created_at = found
+        document_id, revision_id, since, created_at, narrowed_to = found
+        if not passes(document_id, narrowed_to):
+            return
         yield revision_id, created_at

@@ -18,6 +18,7 @@ staged_document = Table(
     Column("content_type", String),
     Column("parser", String),
     Column("metadata", JSON),
+    Column("outline", JSON),
     Column("sha256", String),
     Column("size_bytes", Integer),
     Column("content", LargeBinary),
@@ -52,5 +53,23 @@ staged_input = Table(
     Column("ordinal", Integer, nullable=False),
     Column("sent", Integer, nullable=False, server_default="0"),
     Index("staged_input_order", "document_id", "ordinal"),
+    prefixes=["TEMPORARY"],
+)
+
+staged_indexed = Table(
+    "staged_indexed",
+    temporary,
+    Column("input_id", Integer, primary_key=True),
+    Column("segment", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    prefixes=["TEMPORARY"],
+)
+
+staged_posting = Table(
+    "staged_posting",
+    temporary,
+    Column("term", LargeBinary, primary_key=True),
+    Column("segment", Integer, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
     prefixes=["TEMPORARY"],
 )

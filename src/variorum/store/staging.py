@@ -76,6 +76,7 @@ class StagedRevision:
     parser: str
     metadata: Mapping[str, object]
     closes: int | None
+    outline: Sequence[tuple[int, int, Sequence[str]]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,8 +389,14 @@ class Staging:
             .values(laid_out_by=heir)
         )
         self.connection.execute(
-            update(staged_document).where(staged_document.c.id == heir).values(laid_out_by=None)
+            update(staged_document)
+            .where(staged_document.c.id == heir)
+            .values(laid_out_by=None, outline=self._outline(identifier))
         )
+
+    def _outline(self, identifier: int) -> object:
+        query = select(staged_document.c.outline).where(staged_document.c.id == identifier)
+        return self.connection.execute(query).scalar_one()
 
     def _stage(
         self,
@@ -407,6 +414,7 @@ class Staging:
             content_type=staged.content_type,
             parser=staged.parser,
             metadata=dict(staged.metadata),
+            outline=list(staged.outline),
             sha256=staged.sha256,
             size_bytes=len(staged.content),
             content=zlib.compress(staged.content, 6),

@@ -1,7 +1,7 @@
 """The store's door: one folder, one file of truth, many readers and writers."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -38,23 +38,29 @@ from variorum.store.file import (
     stillness_of,
 )
 from variorum.store.generations import GenerationRow, generations, newest_rules
-from variorum.store.heads import missing_generation, newest_generation
+from variorum.store.heads import State, missing_generation, state_of
+from variorum.store.known import Known
 from variorum.store.removals import kept, last_erasure, newest_removal, pruned
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
 from variorum.store.standing import read_held
+from variorum.store.terms import LengthCache
 from variorum.store.vectors import VectorCache
 
 
 class Store:
     """A store that may or may not exist yet. Readers share it between threads.
 
-    Nothing is created before the first write: until then it reads as empty.
+    Nothing is created before the first write: until then it reads as empty. `catch_up` is called
+    where a store of an older format was brought up to date.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, catch_up: Callable[[Connection], None] = lambda connection: None
+    ) -> None:
         self.folder = folder
         self.path = folder / FILE_NAME
+        self._catch_up = catch_up
         self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._exists = False
@@ -62,6 +68,7 @@ class Store:
         self._still: Stillness | None = None
         self._contents = ContentCache()
         self._vectors: dict[int, VectorCache] = {}
+        self._lengths = LengthCache()
         self._snapshots: dict[tuple[int, int], Snapshot] = {}
         self._removal = 0
 
@@ -106,7 +113,9 @@ class Store:
             engine = open_engine(self.path, read_only=self._read_only, still=is_still)
             if current_format(engine, self.path) is None:
                 raise damaged(self.path, "a database without a table of ours")
-            bring_up_to_date(engine, self.path, read_only=self._read_only)
+            if bring_up_to_date(engine, self.path, read_only=self._read_only):
+                with engine.connect() as connection:
+                    self._catch_up(connection)
             return engine
 
     @contextmanager
@@ -126,6 +135,12 @@ class Store:
         connection.rollback()
         return first_damage(connection) or damaged(self.path, str(error))
 
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection inside one transaction."""
+        with self.connection() as connection, connection.begin():
+            yield connection
+
     def require(self) -> None:
         """Refuse to go on where there is no store.
 
@@ -140,8 +155,17 @@ class Store:
         Raises:
             DamagedError: the collection's head does not stand at its newest generation.
         """
+        found = self.state(tenant, name)
+        return found.collection_id, found.generation
+
+    def state(self, tenant: str, name: str) -> State:
+        """Where a collection stands now.
+
+        Raises:
+            DamagedError: the collection's head does not stand at its newest generation.
+        """
         with self.connection() as connection, connection.begin():
-            return newest_generation(connection, tenant, name)
+            return state_of(connection, tenant, name)
 
     def generations(self, collection_id: int) -> list[GenerationRow]:
         """Every published generation, oldest first.
@@ -204,11 +228,25 @@ class Store:
         with self._lock:
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
             snapshot = Snapshot(
-                self.connection, collection_id, row, vectors, self._contents, erasure
+                self.connection,
+                collection_id,
+                row,
+                vectors,
+                self._contents,
+                self._lengths,
+                erasure,
+                self._newest_known(collection_id),
             )
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
             return self._snapshots.setdefault((collection_id, number), snapshot)
+
+    def _newest_known(self, collection_id: int) -> Known | None:
+        """What the snapshot pinned last of those that read their documents holds."""
+        for snapshot in reversed(self._snapshots.values()):
+            if snapshot.collection_id == collection_id and snapshot.has_documents:
+                return snapshot.known()
+        return None
 
     def newest_removal(self) -> int:
         """The number of the last prune, erasure or collection of garbage; 0 before the first."""
@@ -284,6 +322,7 @@ class Store:
 
     def _forget(self) -> None:
         self._contents = ContentCache()
+        self._lengths = LengthCache()
         self._vectors.clear()
         self._snapshots.clear()
 

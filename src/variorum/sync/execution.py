@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
+from variorum.analysis import ANALYZER
 from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_and_keep
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.reports import Held, Report, WindowCounts
@@ -28,6 +29,7 @@ from variorum.sync.probing import keep_or_compare
 from variorum.sync.sharing import Shared
 from variorum.sync.spending import NOTHING_TO_PUBLISH, note, noted
 from variorum.sync.target import Target
+from variorum.sync.terming import make_ready, stage_new_terms
 
 ATTEMPTS = 3
 
@@ -73,6 +75,7 @@ def _require_roots(store: Store, target: Target) -> None:
 
 def _execute(plan: Plan, clock: Clock) -> Report:
     _require_budget(plan)
+    make_ready(plan.staging.connection, plan.target.progress)
     if plan.report.changes_nothing and not plan.report.inputs.embed:
         _settle(plan)
         return plan.report.with_run(elapsed_s=perf_counter() - plan.started)
@@ -102,14 +105,21 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
         model_id=run.model_id,
         recipe_id=recipe_id,
         # Names stand in documents' rows alone, so that an erasure finds them.
-        report={**run.report().as_fields(), "skipped": [], "compared": [], RULES: _rules(plan)},
+        report={
+            **run.report().as_fields(),
+            "skipped": [],
+            "compared": [],
+            "unnamed": [],
+            RULES: _rules(plan),
+        },
         sources=plan.target.roots,
         held=plan.held,
         dropped=plan.target.dropped,
         costs=document_costs(plan, run.embed_s),
         removal=plan.removal,
     )
-    return publish(plan.staging, publication)
+    stage_new_terms(plan.staging)
+    return publish(plan.staging, publication, ANALYZER)
 
 
 def _rules(plan: Plan) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from variorum.chunking import render
@@ -24,6 +24,7 @@ from variorum.records.reports import (
 )
 from variorum.records.text import Revision
 from variorum.store.counting import count_plan, planned_documents
+from variorum.store.granting import unnamed_documents
 from variorum.store.manifests import ManifestRow
 from variorum.store.publish import find_recipe
 from variorum.store.removals import newest_removal
@@ -36,7 +37,9 @@ from variorum.sync.standing import Roots, orphaned, require_droppable, shared_ro
 from variorum.sync.target import Target
 from variorum.sync.windows import Windows
 
-FAULTS_OF_A_DOCUMENT = frozenset({"binary", "undecodable", "block-too-large", "window-rejected"})
+FAULTS_OF_A_DOCUMENT = frozenset(
+    {"binary", "undecodable", "block-too-large", "window-rejected", "bad-front-matter"}
+)
 """Refusals that hold one document; any other is a fault of the run."""
 
 NO_WINDOWS = WindowCounts()
@@ -103,6 +106,7 @@ class Plan:
             held=self.held,
             skipped=tuple(skipped for c in self.comparisons for skipped in c.skipped),
             fallbacks=tuple(self.fallbacks),
+            unnamed=tuple(unnamed_documents(self.staging.connection, self.collection_id)),
             dropped=dropped,
             orphaned=orphans,
             shared_roots=shared_roots(self._roots_after()),
@@ -266,7 +270,7 @@ def _relay(plan: Plan, row: ManifestRow, recipe_id: int, action: str = "held") -
     except InputError as error:
         _keep_layout(plan, row, error)
     else:
-        _stage_layout(plan, staged, laid)
+        _stage_layout(plan, replace(staged, outline=laid.outline), laid)
 
 
 def _keep_layout(plan: Plan, row: ManifestRow, error: InputError) -> None:
@@ -311,9 +315,10 @@ def _task(plan: Plan, found: Found) -> Task:
 
 
 def _stage_found(plan: Plan, comparison: Comparison, found: Found, laid: Laid) -> None:
-    metadata = {"document": laid.metadata, "source": dict(found.metadata)}
+    metadata = {**laid.metadata, "source": dict(found.metadata)}
     action = "added" if found.row is None else "changed"
     staged = _staged(found.document, action, found.revision, metadata, found.row)
+    staged = replace(staged, outline=laid.outline)
     if laid.fallback:
         plan.fallbacks.append(Fallback(found.document, laid.fallback))
     if plan.target.relayout:

@@ -14,8 +14,10 @@ from variorum.records.text import Revision, Text
 from variorum.store.audit import Audit, StoredChunk, StoredLayout
 from variorum.store.chain import chain_problems
 from variorum.store.engine import means_damage
+from variorum.store.policy_chain import policy_problems
 from variorum.store.store import Store
 from variorum.store.vectors import unpack
+from variorum.sync.verifying_terms import term_problems
 
 _NORM_TOLERANCE = 2e-3
 
@@ -47,8 +49,10 @@ def verify(store: Store, progress: Progress) -> list[Finding]:
             ("file", (Finding("file", *problem) for problem in audit.file_problems())),
             ("rows", (Finding("row", *problem) for problem in audit.row_problems())),
             ("pointers", (Finding("pointer", *one) for one in chain_problems(connection))),
+            ("policies", (Finding("policy", *one) for one in policy_problems(connection))),
             ("layouts", _layout_findings(audit, progress)),
             ("vectors", _vector_findings(audit, progress)),
+            ("terms", (Finding("terms", *one) for one in term_problems(connection))),
         ]
         for name, check in checks:
             _collect(store, name, check, findings)

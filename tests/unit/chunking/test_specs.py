@@ -119,6 +119,32 @@ def test_a_bad_setting_is_refused_naming_it_and_what_is_allowed(spec):
 
 
 @pytest.mark.parametrize(
+    ("spec", "message", "expected"),
+    [
+        ("fixed(max_tokens=1e400)", "max_tokens must be", "a whole number of at most 9 digits"),
+        (f"fixed(max_tokens={'9' * 5000})", "max_tokens must be", "at most 9 digits"),
+        ("fixed(max_tokens=1234567890)", "max_tokens must be", "at most 9 digits"),
+        ("fixed(max_tokens=nan)", "max_tokens must be", "a whole number"),
+        ("semantic(percentile=1e400)", "percentile must be", "at most 9 digits before"),
+        ("semantic(k=9999999999.0)", "k must be", "at most 9 digits before"),
+        ("recursive(rules=a b)", "rules must be", "a word"),
+        ("recursive(rules=)", "rules must be", "a word"),
+        ("fixed(max_tokens=1, max_tokens=2)", "max_tokens is given twice", "once"),
+        ("fixed(max_tokens)", "max_tokens is not written", "name=value"),
+        ("fixed(size=64)", "no setting 'size'", "max_tokens, overlap_tokens"),
+        ("fixed(max_tokens=٥)", "max_tokens must be", "a whole number"),
+    ],
+)
+def test_a_setting_is_refused_for_what_is_wrong_with_it(spec, message, expected):
+    with pytest.raises(InputError) as caught:
+        chunker_from_spec(spec)
+    assert caught.value.kind == "bad-parameter"
+    assert message in caught.value.message
+    assert expected in caught.value.expected
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
     "chunker",
     [
         Anchored(),

@@ -47,6 +47,8 @@ def test_an_unknown_model_is_an_input_error_that_names_the_known_ones(spec):
         ("hashing(dimensions=0)", "dimensions=0", "dimensions from 8 to 4096"),
         ("hashing(dimensions=99999)", "dimensions=99999", "dimensions from 8 to 4096"),
         ("hashing(max_tokens=-1)", "max_tokens=-1", "max_tokens from 8 to 65536"),
+        ("hashing(max_tokens=1e400)", "max_tokens=1e400", "max_tokens from 8 to 65536"),
+        ("hashing(dimensions=12345678901)", "dimensions=12345678901", "dimensions from 8 to 4096"),
         ("hashing(size=9)", "size=9", "dimensions=WHOLE_NUMBER"),
         ("hashing(dimensions=many)", "dimensions=many", "dimensions=WHOLE_NUMBER"),
         ("hashing(dimensions=9, dimensions=9)", "dimensions=9", "each once"),

@@ -157,6 +157,16 @@ def test_a_rename_does_not_change_a_passage(tmp_path: Path) -> None:
     assert changed_at(bench, words("one")) == first
 
 
+def test_what_is_renamed_and_edited_at_once_begins_anew(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    history(bench, document("One"))
+    bench.remove("a.md")
+    bench.write({"b.md": document("One", "Two")})
+    bench.sync()
+    with bench.open() as index:
+        assert hit_of(index, "one").changed_at == index.log()[-1].created_at
+
+
 def test_a_passage_that_was_away_changed_when_it_came_back(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     one, other = document("One"), document("Other")

@@ -60,7 +60,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 )
 def test_hits_are_those_of_brute_force_ties_included(crowd: Bench, query: str, k: int) -> None:
     with crowd.open() as index:
-        hits = index.search(query, k).hits
+        hits = index.search(query, k, mode="dense").hits
     assert as_ranked(crowd, hits) == ranked(crowd, query)[:k]
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
 
@@ -68,7 +68,7 @@ def test_hits_are_those_of_brute_force_ties_included(crowd: Bench, query: str, k
 def test_copies_tie_and_stand_in_the_order_of_their_names(crowd: Bench) -> None:
     with crowd.open() as index:
         text = index.search("w1 w2", 1, path="00.md").hits[0].text
-        hits = index.search(text, 3).hits
+        hits = index.search(text, 3, mode="dense").hits
     assert len({hit.score for hit in hits}) == 1
     assert [str(hit.document) for hit in hits] == ["docs:00.md", "docs:copy-a.md", "docs:copy-b.md"]
 
@@ -122,12 +122,12 @@ def test_vectors_of_another_model_are_never_compared(tmp_path: Path) -> None:
     bench.sync()
     with bench.open(embedder=HashingEmbedder(64, 400)) as index:
         with pytest.raises(UnsupportedError) as refused:
-            index.search("one")
+            index.search("one", mode="dense")
         assert refused.value.kind == "model-mismatch"
         index.sync()
         assert len(index.search("one").hits) == 1
         with pytest.raises(UnsupportedError):
-            index.search("one", as_of=1)
+            index.search("one", as_of=1, mode="hybrid")
 
 
 def test_a_generation_is_searched_with_the_model_that_made_it(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_generation_is_searched_with_the_model_that_made_it(tmp_path: Path) ->
     bench.configure('[model]\nspec = "hashing(dimensions=64)"\n')
     with bench.open(embedder=None) as index:
         assert index.sync().inputs.embed == 1
-        old, new = (index.search(words("one", 4), as_of=n).hits[0] for n in (1, 2))
+        old, new = (index.search(words("one", 4), as_of=n, mode="dense").hits[0] for n in (1, 2))
     assert old.document == new.document
     assert old.score != new.score
 
@@ -180,8 +180,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Bench:
         ("**/c.*", {"guide/deep/c.txt"}),
         ("n?", {"n0", "n1", "n2"}),
         ("nowhere/**", set()),
+        (r"\[a.md", set()),
+        ("[[]a.md", set()),
+        ("[a-b].md", {"a.md", "guide/b.md"}),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Possible nested set:FutureWarning")
 def test_a_path_pattern_chooses_documents_as_gitignore_would(
     library: Bench, pattern: str, expected: set[str]
 ) -> None:
@@ -189,7 +193,10 @@ def test_a_path_pattern_chooses_documents_as_gitignore_would(
     assert {name.partition(":")[2] for name in found} == expected
 
 
-@pytest.mark.parametrize("pattern", ["!", "***[z-a]"])
+UNREADABLE = ["!", "***[z-a]", "[", "guide/[ab", "[]", "[a/b]", "a\\", "#a.md", " ", "/", "!a.md"]
+
+
+@pytest.mark.parametrize("pattern", UNREADABLE)
 def test_a_pattern_that_cannot_be_read_is_refused(library: Bench, pattern: str) -> None:
     with library.open() as index, pytest.raises(InputError) as refused:
         index.search("alpha", path=pattern)
@@ -247,7 +254,7 @@ def test_a_key_that_no_document_has_is_an_error_not_an_empty_answer(library: Ben
 
 def test_a_filtered_ranking_is_the_whole_one_without_the_others(library: Bench) -> None:
     with library.open() as index:
-        every = index.search("alpha beta gamma", 100).hits
-        chosen = index.search("alpha beta gamma", 100, path="guide").hits
+        every = index.search("alpha beta gamma", 100, mode="dense").hits
+        chosen = index.search("alpha beta gamma", 100, path="guide", mode="dense").hits
     inside = [hit.citation for hit in every if str(hit.document).startswith("docs:guide/")]
     assert [hit.citation for hit in chosen] == inside

@@ -19,6 +19,7 @@ from variorum.records.errors import (
     UnsupportedError,
     VariorumError,
 )
+from variorum.store.engine import FORMAT
 from variorum.store.portable import undeclared
 from workbench import Bench, Recorder, document, vectors_stored, words
 
@@ -226,7 +227,11 @@ def test_lines_that_changed_places_or_came_twice_are_named(
         (b"[" * 70_000, "not-an-export"),
         (b'{"kind": "variorum export", "version": 2}\n', "export-newer"),
         (b'{"kind": "variorum export", "version": 1, "format": "9999"}\n', "export-newer"),
-        (b'{"kind": "variorum export", "version": 1, "format": "0005"}\n', "export-damaged"),
+        (b'{"kind": "variorum export", "version": 1, "format": "0005"}\n', "export-older"),
+        (
+            b'{"kind": "variorum export", "version": 1, "format": "%s"}\n' % FORMAT.encode(),
+            "export-damaged",
+        ),
     ],
 )
 def test_a_foreign_file_is_refused_with_what_it_is(

@@ -1,5 +1,6 @@
 """What prune, erase and gc take out, and what they leave."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,16 +13,18 @@ from sqlalchemy import Column, ForeignKey, Integer, MetaData, String, Table
 from variorum.records.errors import (
     BusyError,
     ConflictError,
+    DeniedError,
     InputError,
     NotFoundError,
     UnavailableError,
 )
 from variorum.records.names import DocumentName
 from variorum.store.leases import leases
+from variorum.store.postings import unpacked
 from variorum.store.retention import FOLLOWS, STAYS, undeclared
 from variorum.store.schema import metadata
 from variorum.sync import retaining
-from workbench import Bench, Recorder, document, vectors_stored, words
+from workbench import Bench, Recorder, document, rule, vectors_stored, words
 from workplace import LEAVE, TRAVEL
 
 ENGLISH = "Everyone has 25 days of annual leave a year."
@@ -68,12 +71,9 @@ def test_a_new_table_keyed_by_documents_or_inputs_fails_until_it_is_declared(tar
 def test_a_table_that_points_at_a_document_may_not_be_said_to_stay() -> None:
     tables = MetaData()
     for name in ("collection", "document", "reader_set"):
-        if name in metadata.tables:
-            metadata.tables[name].to_metadata(tables)
+        metadata.tables[name].to_metadata(tables)
     Table("unpublished", tables, Column("id", Integer, ForeignKey("document.id"), primary_key=True))
-    assert undeclared(tables) == [
-        name for name in tables.tables if name not in {"collection", "document"}
-    ]
+    assert undeclared(tables) == ["unpublished"]
 
 
 # Prune
@@ -154,14 +154,14 @@ def test_a_pruned_generation_is_refused_by_name_everywhere(bench: Bench) -> None
 
 
 def test_a_reader_that_is_pinned_to_it_gets_a_clear_error(bench: Bench) -> None:
-    with bench.open() as reader, bench.open() as pruner, reader.snapshot(1) as pinned:
+    with bench.open() as reader, bench.open() as pruner:
+        pinned = reader.view(1)
         assert len(pinned.documents) == 3
         pruner.prune(keep=1)
         with pytest.raises(NotFoundError) as refused:
             _ = pinned.places
         assert refused.value.kind == "generation-pruned"
-        with reader.snapshot() as newest:
-            assert newest.places.input_ids.size
+        assert reader.view().places.input_ids.size
 
 
 def test_a_restore_of_what_was_pruned_since_is_still_sound(bench: Bench) -> None:
@@ -288,6 +288,96 @@ def test_nothing_of_it_is_left_in_the_bytes_of_the_store(
     assert_sound(policies)
 
 
+ANN = """\
+---
+variorum:
+  readers: ["user:ann.quixotic"]
+---
+
+# Severance
+
+Zymurgical severance of eleven thousand pounds. 离职补偿金十一万元。
+"""
+
+
+def logged(tmp_path: Path, files: dict[str, str]) -> Bench:
+    """A store with a policy that names each document, whose readings are logged with queries."""
+    bench = Bench(tmp_path)
+    bench.configure(bench.settings, '[collections.default]\naudit = "queries"\n')
+    bench.write(files)
+    bench.sync()
+    rules = [rule("*:**", "everyone")]
+    rules += [
+        f"# {name} is a case of its own\n" + rule(f"docs:{name}", "everyone") for name in files
+    ]
+    bench.apply("\n".join(rules))
+    with bench.open() as index:
+        for hit in index.search("zymurgical severance 补偿", 10, mode="lexical").hits:
+            index.show(hit.citation)
+        index.search("other words", 1, mode="lexical")
+    return bench
+
+
+def test_nothing_of_it_is_left_in_terms_policies_readings_and_readers(tmp_path: Path) -> None:
+    other = {"other.md": document("Other"), "hannah.md": document("Hannah")}
+    bench = logged(tmp_path, {"hr/ann.md": ANN, **other})
+    needles = ["hr/ann.md", "ann.quixotic", "zymurg", "补偿", "离职", "sever"]
+    needles += [json.dumps(one)[1:-1] for one in needles if not one.isascii()]
+    before = _all_bytes(bench.store)
+    assert sum(one.encode() in before for one in needles) >= 6
+    with bench.open() as index:
+        index.erase("docs:hr/ann.md")
+        left = _all_bytes(bench.store)
+        assert [one for one in needles if one.encode() in left] == []
+        assert index.verify() == []
+        *found_it, last = index.access.readings()
+        assert {(one.action, one.query, one.citations) for one in found_it} == {
+            ("search", None, ()),
+            ("show", None, ()),
+        }
+        assert last.query == "other words"
+        assert last.citations
+
+
+def test_what_stays_is_found_as_if_the_erased_had_never_been_there(tmp_path: Path) -> None:
+    other = {"other.md": document("Other", "More"), "b.md": document("B") + "\n离职 eleven\n"}
+    bench = logged(tmp_path / "erased", {"hr/ann.md": ANN, **other})
+    with bench.open() as index:
+        index.erase("docs:hr/ann.md")
+    never = logged(tmp_path / "never", other)
+    queries = ("离职", "eleven", " ".join(words("other").split()[:4]))
+
+    def answers(bench: Bench) -> list[object]:
+        with bench.open() as index:
+            eve = index.for_principal("user:eve")
+            found = [one.search(query, 50) for query in queries for one in (index, eve)]
+        return [[(hit.citation, hit.score, hit.legs) for hit in one.hits] for one in found]
+
+    assert answers(bench) == answers(never)
+
+
+def test_postings_are_those_of_the_inputs_that_stay(bench: Bench) -> None:
+    with bench.open() as index:
+        index.prune(keep=1)
+    inputs = {row[0] for row in bench.sql("SELECT id FROM input")}
+    assert {row[0] for row in bench.sql("SELECT input_id FROM indexed")} == inputs
+    lists = bench.sql("SELECT segment, data FROM posting")
+    assert lists
+    named = (unpacked(*row).input_ids.tolist() for row in lists)  # type: ignore[arg-type]
+    assert {one for ids in named for one in ids} == inputs
+    assert_sound(bench)
+
+
+@pytest.mark.parametrize("call", ["prune", "gc", "erase", "lift"])
+def test_nobody_but_the_owner_removes_anything(policies: Bench, call: str) -> None:
+    given = {"prune": {"keep": 1}, "gc": {}}.get(call, {"document": "docs:leave.md"})
+    policies.apply(rule("*:**", "everyone"))
+    before = (policies.store / "store.sqlite").read_bytes()
+    with policies.open() as index, pytest.raises(DeniedError):
+        getattr(index.for_principal("user:eve"), call)(**given)
+    assert (policies.store / "store.sqlite").read_bytes() == before
+
+
 def _needles(bench: Bench, name: str) -> Iterator[bytes]:
     """Byte strings of a document's rows, read by another library than ours."""
     yield name.encode()
@@ -365,7 +455,8 @@ def test_an_erasure_can_be_lifted(policies: Bench) -> None:
 
 
 def test_a_reader_that_is_pinned_before_never_sees_it_again(policies: Bench) -> None:
-    with policies.open() as reader, policies.open() as other, reader.snapshot() as pinned:
+    with policies.open() as reader, policies.open() as other:
+        pinned = reader.view()
         assert len(pinned.documents) == 3
         other.erase("docs:leave.md")
         with pytest.raises(ConflictError) as refused:

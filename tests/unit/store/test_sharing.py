@@ -131,7 +131,7 @@ def test_vectors_are_stored_in_the_configured_precision(tmp_path: Path, precisio
     assert {len(data) for data in vectors_stored(bench.store).values()} == {size}
     with bench.open() as index:
         assert index.verify() == []
-        best = index.search(document("Three"), 1).hits[0]
+        best = index.search(document("Three"), 1, mode="dense").hits[0]
     assert (str(best.document), round(best.score, 2)) == ("docs:b.md", 1.0)
 
 

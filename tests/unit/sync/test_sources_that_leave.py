@@ -113,7 +113,8 @@ def test_a_store_is_sound_after_a_drop_and_after_a_restore_of_what_was_dropped(
         assert index.verify() == []
         index.restore(1)
         assert index.verify() == []
-        assert [one.name for one in index.status().sources] == ["docs", "old"]
+        roots = {one.name: one.root for one in index.status().sources}
+        assert roots == {"docs": "docs", "old": "old"}
 
 
 def test_without_a_configuration_every_source_belongs_until_it_is_dropped(tmp_path: Path) -> None:
@@ -127,6 +128,12 @@ def test_without_a_configuration_every_source_belongs_until_it_is_dropped(tmp_pa
         assert index.sync(drop_sources=["one"]).documents.removed == 1
         assert index.sync().generation is None
         assert [one.name for one in index.status().sources] == ["two"]
+        index.restore(2)
+        assert {one.name: one.root for one in index.status().sources} == {
+            "one": "one",
+            "two": "two",
+        }
+        index.sync(drop_sources=["one"], release=True)
         assert index.sync(drop_sources=["two"]).documents.removed == 1
 
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 
 from variorum.records.errors import BugError, InputError, UnavailableError, VariorumError
 from variorum.surfaces.cli import (
+    access,
     chunking,
     costing,
     demo,
@@ -53,8 +55,8 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 2 fix the input, 3 published but some documents are held, "
     "4 not found, 5 conflict: confirm or plan again, 6 busy: wait, 7 unavailable: mend and try "
-    "again, 8 damaged: see `variorum verify`, 9 unsupported, 10 an alert is due, 70 a bug, 130 "
-    "interrupted.",
+    "again, 8 damaged: see `variorum verify`, 9 unsupported, 10 an alert is due, 11 the owner's "
+    "alone, 12 not verified, 70 a bug, 130 interrupted.",
 )
 @click.version_option(package_name="variorum")
 @click.pass_context
@@ -69,6 +71,7 @@ for command in (
     *syncing.COMMANDS,
     *watching.COMMANDS,
     *reading.COMMANDS,
+    *access.COMMANDS,
     *costing.COMMANDS,
     *modelling.COMMANDS,
     *moving.COMMANDS,
@@ -83,6 +86,8 @@ for command in (
 def start(arguments: Sequence[str] | None, *, interrupted: bool) -> None:
     """Run the command line and exit; where it is interrupted already, only say so."""
     degrade_gracefully()
+    # Of patterns that a later Python may read otherwise, such as [[]: none of a user's business.
+    warnings.simplefilter("ignore", FutureWarning)
     sys.unraisablehook = _unless_interrupted
     given = list(sys.argv[1:] if arguments is None else arguments)
     code = _failed_by_interruption(given) if interrupted else run(given)

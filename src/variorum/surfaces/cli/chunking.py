@@ -3,6 +3,7 @@
 import click
 
 from variorum.door.cutting import Cut, cut_file
+from variorum.door.several import cutting_alike
 from variorum.records.errors import InputError
 from variorum.surfaces.cli.options import Common, common_options
 from variorum.surfaces.cli.output import console, counted, headings, on_one_line, print_json
@@ -29,7 +30,8 @@ def chunk(common: Common, files: tuple[str, ...], chunker: str | None, given: st
             found=f"{len(files)} files",
             remedy="run the command once for each file",
         )
-    with common.index() as index:
+    with common.each() as indexes:
+        index = cutting_alike(indexes, chunker)
         for file in files:
             cut = cut_file(index, file, chunker, given)
             if common.as_json:

@@ -31,18 +31,27 @@ _MARKS = {"passed": "ok", "lost": "LOST", "not-checked": "–", "not-reached": "
     metavar="N",
     help="Ranks that are looked at.",
 )
+@click.option("--principal", "asker", metavar="WHO", help="Whose rights are checked.")
 @common_options
 def why(
-    common: Common, question: str, expect: str, as_of: int | None, budget: int, candidates: int
+    common: Common,
+    question: str,
+    expect: str,
+    as_of: int | None,
+    budget: int,
+    candidates: int,
+    asker: str | None,
 ) -> int:
     """Say which stage kept the passage of a CITATION from answering QUESTION.
 
     The stages are parsing, version, permission, split, ranking and packing.
     """
     citation = Citation.parse(expect)
-    with common.index() as index, index.snapshot(as_of) as snapshot:
-        limits = Limits(candidates, budget)
-        found = diagnose(snapshot, index.embedder, question, citation, limits)
+    limits = Limits(candidates, budget)
+    with common.index() as index:
+        view = index.view(as_of, effective="any")
+        allowed = None if asker is None else set(index.for_principal(asker).view(as_of).documents)
+        found = diagnose(view, index.embedder, question, citation, limits, allowed)
     if common.as_json:
         print_json(
             {"ok": True, "question": question, "expected": str(citation), **found.as_fields()}

@@ -1,7 +1,7 @@
 """Options that every command has, and the index that they open."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -11,6 +11,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from variorum.door.index import Index, open_index
+from variorum.door.several import open_each
 from variorum.records.errors import NotFoundError
 from variorum.records.protocols import Progress as Report
 from variorum.surfaces.cli.output import console, progress_fits
@@ -29,15 +30,34 @@ class Common:
     config: str | None
     collection: str | None
     model: str | None = None
+    acting_as: str | None = None
 
     @contextmanager
     def index(self) -> Iterator[Index]:
         """The index that the options name."""
         index = open_index(
-            store=self.store, config=self.config, collection=self.collection, model=self.model
+            store=self.store,
+            config=self.config,
+            collection=self.collection,
+            model=self.model,
+            principal=self.acting_as,
         )
         with index:
             yield index
+
+    @contextmanager
+    def each(self) -> Iterator[list[Index]]:
+        """An index of the collection that the options name, or of every configured one."""
+        with ExitStack() as stack:
+            yield [
+                stack.enter_context(index)
+                for index in open_each(
+                    store=self.store,
+                    config=self.config,
+                    collection=self.collection,
+                    model=self.model,
+                )
+            ]
 
     @contextmanager
     def progress(self) -> Iterator[Report]:
@@ -118,8 +138,9 @@ def common_options(command: F) -> F:
 
     def with_common(**values: Any) -> Any:
         require_current_folder()
-        names = ("as_json", "quiet", "store", "config", "collection", "model")
-        return command(common=Common(**{name: values.pop(name) for name in names}), **values)
+        names = ("as_json", "quiet", "store", "config", "collection", "model", "acting_as")
+        common = {name: values.pop(name) for name in names if name in values}
+        return command(common=Common(**common), **values)
 
     return with_options(command, with_common, _OPTIONS)
 
@@ -137,4 +158,11 @@ _OPTIONS = (
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
     click.option("--model", metavar="SPEC", help="The model [default: as configured]."),
     click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
+)
+
+principal_option = click.option(
+    "--principal", "acting_as", metavar="WHO", help="Read as another, such as user:ann,group:staff."
+)
+effective_option = click.option(
+    "--effective", metavar="DATE", help="What is in force at DATE, or any [default: now]."
 )

@@ -1,6 +1,7 @@
 """What the terminal shows: JSON on stdout for programs, a few plain lines for people."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from variorum.records.errors import VariorumError
-from variorum.records.hits import Answer, CitedText
+from variorum.records.hits import CitedText
 from variorum.records.reports import PlannedDocument, Report
 
 MAX_SHOWN = 1000
@@ -28,8 +29,16 @@ class Screen(Console):
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that colours on a terminal alone, and obeys NO_COLOR."""
-    return Screen(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
+    """A console that styles on a terminal alone, and nothing where NO_COLOR is set."""
+    return Screen(
+        stderr=stderr,
+        # Rich itself would go on with bold and dim.
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+        highlight=False,
+        soft_wrap=True,
+        markup=False,
+        emoji=False,
+    )
 
 
 def print_json(fields: Mapping[str, object]) -> None:
@@ -191,7 +200,7 @@ def _print_sources(report: Report) -> None:
     for note in report.orphaned:
         out.print(
             f"  orphaned   {note.source} is not configured any more; "
-            f"{counted(note.documents, 'document')} stay until --drop-source {note.source}",
+            f"{counted(note.documents, 'document')} kept until --drop-source {note.source}",
             style="yellow",
         )
     for shared in report.shared_roots:
@@ -209,6 +218,12 @@ def _print_exceptions(report: Report, *, verbose: bool) -> None:
         out.print(f"  held       {held.document}: {held.kind}{where}", style="yellow")
     if report.held:
         out.print("             a held document stays as it was last published, if it ever was")
+    if report.unnamed:
+        count = counted(len(report.unnamed), "document")
+        out.print(
+            f"  unnamed    {count} that no rule lets anyone read (`variorum plan -v` names them)",
+            style="yellow",
+        )
     reasons: dict[str, int] = {}
     for skipped in report.skipped:
         reasons[skipped.reason] = reasons.get(skipped.reason, 0) + 1
@@ -235,6 +250,8 @@ def print_details(report: Report, documents: Sequence[PlannedDocument]) -> None:
     for skipped in report.skipped:
         detail = f" ({skipped.detail})" if skipped.detail else ""
         out.print(f"  skipped  {skipped.document}: {skipped.reason}{detail}")
+    for name in report.unnamed:
+        out.print(f"  unnamed  {name}")
     for fallback in report.fallbacks:
         out.print(f"  fallback {fallback.document}: {fallback.reason}")
 
@@ -244,28 +261,14 @@ def lines_of(start: int, end: int) -> str:
     return f"line {start}" if start == end else f"lines {start}–{end}"
 
 
-def print_answer(answer: Answer) -> None:
-    """Hits as a reader wants them: where, under which headings, the passage, its citation."""
-    out = console()
-    if not answer.hits:
-        out.print(f"No passage in generation {answer.generation}.")
-    for hit in answer.hits:
-        path = headings(hit.heading_path)
-        out.print(f"{hit.rank:>2}  {path or hit.document}", style="bold")
-        where = lines_of(hit.start_line, hit.end_line)
-        since = local_time(hit.changed_at)
-        out.print(f"    score {hit.score:.3f}, {where}, unchanged since {since}")
-        print_wrapped(out, hit.text.strip("\r\n"), "    ")
-        out.print(f"    {hit.citation}", style="cyan")
-        out.print("")
-
-
 def print_cited(cited: CitedText) -> None:
     """A citation in its section: its lines marked in the margin, its characters by colour."""
     out = console()
     out.print(f"{cited.citation.document}", style="bold")
     if not cited.is_current:
         out.print("  The newest generation no longer shows this revision.", style="yellow")
+    if cited.standing != "current":
+        out.print(f"  The document is {cited.standing} today.", style="yellow")
     out.print(
         f"  revision {cited.revision[:16]}, {lines_of(cited.start_line, cited.end_line)}, "
         f"characters {cited.citation.start}–{cited.citation.end}"

@@ -5,14 +5,21 @@ from collections.abc import Sequence
 import click
 
 from variorum.door.status import Status
+from variorum.records.arguments import bad_parameter
 from variorum.records.errors import DamagedError, InputError
-from variorum.surfaces.cli.options import Common, common_options
+from variorum.retrieval.legs import MODES
+from variorum.surfaces.cli.answers import print_answer
+from variorum.surfaces.cli.options import (
+    Common,
+    common_options,
+    effective_option,
+    principal_option,
+)
 from variorum.surfaces.cli.output import (
     console,
     counted,
     local_time,
     percent,
-    print_answer,
     print_cited,
     print_json,
 )
@@ -27,6 +34,15 @@ from variorum.surfaces.cli.output import (
 @click.option(
     "--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata."
 )
+@click.option(
+    "--mode", type=click.Choice(MODES), help="By meaning, by words, or both [default: hybrid]."
+)
+@click.option(
+    "--weight", multiple=True, metavar="LEG=W", help="Weight of dense or lexical in hybrid."
+)
+@click.option("--explain", is_flag=True, help="Say what each leg and each word gave a hit.")
+@effective_option
+@principal_option
 @common_options
 def search(
     common: Common,
@@ -36,18 +52,43 @@ def search(
     path: str | None,
     content_type: str | None,
     where: tuple[str, ...],
+    mode: str | None,
+    weight: tuple[str, ...],
+    explain: bool,
+    effective: str | None,
 ) -> int:
-    """Find the passages nearest in meaning to QUERY."""
+    """Find the passages that answer QUERY best, by meaning and by words."""
     wanted = _wanted(where)
+    weights = _weights(weight)
     with common.index() as index:
         answer = index.search(
-            query, k, as_of=as_of, path=path, content_type=content_type, where=wanted
+            query,
+            k,
+            as_of=as_of,
+            path=path,
+            content_type=content_type,
+            where=wanted,
+            mode=mode,
+            weights=weights,
+            explain=explain,
+            effective=effective,
         )
     if common.as_json:
         print_json({"ok": True, **answer.as_fields()})
     else:
-        print_answer(answer)
+        print_answer(answer, explain=explain)
     return 0
+
+
+def _weights(given: Sequence[str]) -> dict[str, float]:
+    found = {}
+    for text in given:
+        leg, _, number = text.partition("=")
+        try:
+            found[leg] = float(number)
+        except ValueError:
+            raise bad_parameter("--weight", "LEG=W, such as lexical=0.5", text) from None
+    return found
 
 
 def _wanted(where: Sequence[str]) -> dict[str, str]:
@@ -83,11 +124,13 @@ def _pair(text: str) -> tuple[str, str]:
 
 @click.command()
 @click.argument("citation")
+@effective_option
+@principal_option
 @common_options
-def show(common: Common, citation: str) -> int:
+def show(common: Common, citation: str, effective: str | None) -> int:
     """Open CITATION: its exact text, in its section."""
     with common.index() as index:
-        cited = index.show(citation)
+        cited = index.show(citation, effective=effective)
     if common.as_json:
         print_json({"ok": True, **cited.as_fields()})
     else:
@@ -96,11 +139,12 @@ def show(common: Common, citation: str) -> int:
 
 
 @click.command()
+@principal_option
 @common_options
 def log(common: Common) -> int:
     """List the published generations, newest first."""
     with common.index() as index:
-        index.store.require()
+        index.require()
         rows = index.log()[::-1]
     if common.as_json:
         print_json({"ok": True, "generations": [row.as_fields() for row in rows]})
@@ -110,25 +154,27 @@ def log(common: Common) -> int:
         out.print("Nothing was published yet.")
     for row in rows:
         out.print(f"{row.number:>4}  {local_time(row.created_at)}  {row.kind:<8}", end="")
-        if row.kind.startswith("restore"):
-            out.print("  pruned" if row.is_pruned else "")
+        gap = "pruned" if row.is_pruned else ""
+        if row.kind.startswith("restore") or not row.counts:
+            out.print(f"  {gap}" if gap else "")
         else:
             counts = row.counts
             out.print(f"  +{counts['added']} ~{counts['changed']} -{counts['removed']}", end="")
-            out.print(f", {counted(row.embedded, 'input')} embedded", end="")
-            gap = ", pruned" if row.is_pruned else ""
-            out.print(f", recompute {percent(row.recompute_fraction)}{gap}")
+            out.print(f", {counted(row.embedded or 0, 'input')} embedded", end="")
+            out.print(f", recompute {percent(row.recompute_fraction)}{gap and f', {gap}'}")
     return 0
 
 
 @click.command()
 @click.argument("old", type=int)
 @click.argument("new", type=int)
+@effective_option
+@principal_option
 @common_options
-def diff(common: Common, old: int, new: int) -> int:
+def diff(common: Common, old: int, new: int, effective: str | None) -> int:
     """Say which documents differ between generations OLD and NEW."""
     with common.index() as index:
-        difference = index.diff(old, new)
+        difference = index.diff(old, new, effective=effective)
     if common.as_json:
         print_json({"ok": True, **difference.as_fields()})
         return 0
@@ -158,11 +204,13 @@ def restore(common: Common, generation: int) -> int:
 
 
 @click.command()
+@effective_option
+@principal_option
 @common_options
-def status(common: Common) -> int:
+def status(common: Common, effective: str | None) -> int:
     """Say what is published, how large it is, and under which settings."""
     with common.index() as index:
-        found = index.status()
+        found = index.status(effective=effective)
     if common.as_json:
         print_json({"ok": True, **found.as_fields()})
         return 0
@@ -180,7 +228,8 @@ def _print_status(found: Status) -> None:
     out.print(f"  chunker  {found.chunker}{planner}")
     for source in found.sources:
         documents = counted(source.documents, "document")
-        out.print(f"  source   {source.name}: {documents} at {source.root}")
+        where = f" at {source.root}" if source.root else ""
+        out.print(f"  source   {source.name}: {documents}{where}")
         if source.held_by_restore:
             out.print(
                 "           held by a restore until `variorum sync --release`", style="yellow"
@@ -198,16 +247,17 @@ def _print_status(found: Status) -> None:
         )
     for held in found.held:
         out.print(f"  held     {held.document}: {held.kind}", style="yellow")
-    out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
+    if found.store_bytes is not None:
+        out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
 
 
 @click.command()
 @common_options
 def verify(common: Common) -> int:
     """Check every stored range, hash, vector and pointer."""
-    with common.index() as index, common.progress() as progress:
-        findings = index.verify(progress)
-        store = str(index.store.folder)
+    with common.each() as indexes, common.progress() as progress:
+        findings = indexes[0].verify(progress)  # The whole store, whatever its collections.
+        store = str(indexes[0].store.folder)
     if common.as_json:
         fields = [finding.as_fields() for finding in findings]
         print_json({"ok": not findings, "findings": fields})

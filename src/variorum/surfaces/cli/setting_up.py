@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from variorum.door.config import FILE_NAME
+from variorum.door.several import examine_each
 from variorum.door.template import template
 from variorum.records.arguments import place
 from variorum.records.errors import ConflictError, NotFoundError, UnavailableError
@@ -72,8 +73,8 @@ def _write_new(file: Path, text: str) -> None:
 @common_options
 def doctor(common: Common) -> int:
     """Say what is missing or wrong on this machine."""
-    with common.index() as index:
-        checks = index.doctor()
+    with common.each() as indexes:
+        checks = examine_each(indexes)
     wrong = any(check.state == "wrong" for check in checks)
     if common.as_json:
         print_json({"ok": not wrong, "checks": [check.as_fields() for check in checks]})

@@ -1,0 +1,143 @@
+"""Which inputs hold a term: packed lists, one for each term and segment.
+
+A segment is a set of inputs that were indexed together, named by the first of them. A list is pairs
+of whole numbers, (distance to the input before, occurrences), each in groups of seven bits, lowest
+first, the eighth set on all groups but the last.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, bindparam, select
+
+from variorum.records.errors import DamagedError
+from variorum.store.schema import posting
+from variorum.store.seals import BACKUP_OR_SYNC, require_sound, unsound
+
+SEGMENT_INPUTS = 4096
+"""Most inputs in a segment: what a publish holds in memory at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The inputs that hold a term, ascending, and how often each does: int64[n] both."""
+
+    input_ids: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def packed_lists(
+    segment: int, inputs: Sequence[tuple[int, Mapping[str, int]]]
+) -> list[tuple[bytes, bytes]]:
+    """(term, packed list) of every term of a segment's inputs, ascending by term.
+
+    `inputs` are (input id, occurrences by term), ascending, none before `segment`.
+    """
+    lists: dict[str, list[int]] = {}
+    for identifier, occurrences in inputs:
+        for term, count in occurrences.items():
+            lists.setdefault(term, []).extend((identifier, count))
+    terms = sorted(lists)
+    if not terms:
+        return []
+    ends = np.cumsum([len(lists[term]) for term in terms])
+    values = np.fromiter((value for term in terms for value in lists[term]), np.int64)
+    _to_distances(values, ends, segment)
+    packed, offsets = _packed(values)
+    bounds = [0, *(int(offsets[end]) for end in ends)]
+    return [
+        (term.encode(), packed[start:end])
+        for term, start, end in zip(terms, bounds[:-1], bounds[1:], strict=True)
+    ]
+
+
+def packed_list(segment: int, found: Postings) -> bytes:
+    """One list as it is stored; `found` is not empty."""
+    values = np.stack([found.input_ids, found.counts], axis=1).reshape(-1)
+    _to_distances(values, np.array([values.size]), segment)
+    return _packed(values)[0]
+
+
+def _to_distances(values: NDArray[np.int64], ends: NDArray[np.int64], segment: int) -> None:
+    """Turn the ids of pairs into distances, list by list, in place."""
+    ids = values[::2].copy()
+    values[2::2] = np.diff(ids)
+    starts = np.concatenate([[0], ends[:-1]])
+    values[starts] = ids[starts // 2] - segment
+
+
+def _packed(values: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
+    """The bytes of `values`, and where each begins, the end last."""
+    groups = np.ones(values.size, np.int64)
+    rest = values >> 7
+    while rest.any():
+        groups += rest > 0
+        rest >>= 7
+    offsets = np.concatenate([[0], np.cumsum(groups)])
+    owner = np.repeat(np.arange(values.size), groups)
+    place = np.arange(owner.size) - offsets[owner]
+    found = (values[owner] >> (7 * place)) & 0x7F
+    found[place + 1 < groups[owner]] |= 0x80
+    return found.astype(np.uint8).tobytes(), offsets
+
+
+def unpacked(segment: int, data: bytes) -> Postings:
+    """A list from how it is stored.
+
+    Raises:
+        DamagedError: it is no such list.
+    """
+    groups = np.frombuffer(data, np.uint8)
+    is_last = groups < 0x80
+    if not groups.size or not is_last[-1] or np.count_nonzero(is_last) % 2:
+        raise DamagedError(
+            "a stored list of postings cannot be read",
+            kind="posting-damaged",
+            subject=f"segment {segment}",
+            expected="pairs of whole numbers",
+            found=f"{len(data)} bytes",
+            remedy=BACKUP_OR_SYNC,
+        )
+    starts = np.concatenate([[0], np.flatnonzero(is_last)[:-1] + 1])
+    place = np.arange(groups.size) - np.repeat(starts, np.diff([*starts, groups.size]))
+    values = np.add.reduceat((groups & 0x7F).astype(np.int64) << (7 * place), starts)
+    return Postings(segment + np.cumsum(values[::2]), values[1::2])
+
+
+_SEGMENTS = select(posting.c.segment, posting.c.data, *unsound(posting))
+_OF_TERM = _SEGMENTS.where(posting.c.term == bindparam("term"))
+# No byte of UTF-8 is 0xFF: what begins with the prefix stands before it.
+_OF_PREFIX = _SEGMENTS.where(
+    posting.c.term >= bindparam("term"), posting.c.term < bindparam("beyond")
+)
+
+
+def read_postings(connection: Connection, term: str, *, is_prefix: bool) -> Postings:
+    """Every stored input that holds a term, or any term that begins with it.
+
+    Linear in what the store holds of it.
+
+    Raises:
+        DamagedError: a list is not as it was written.
+    """
+    wanted = term.encode("utf-8", "surrogatepass")
+    if is_prefix:
+        rows = connection.execute(_OF_PREFIX, {"term": wanted, "beyond": wanted + b"\xff"})
+    else:
+        rows = connection.execute(_OF_TERM, {"term": wanted})
+    return _merged([unpacked(*require_sound(row, 1)) for row in rows])
+
+
+def _merged(lists: Iterable[Postings]) -> Postings:
+    """One list of several; an input that several hold has their occurrences together."""
+    found = list(lists)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return Postings(np.empty(0, np.int64), np.empty(0, np.int64))
+    ids, places = np.unique(np.concatenate([one.input_ids for one in found]), return_inverse=True)
+    counts = np.zeros(ids.size, np.int64)
+    np.add.at(counts, places, np.concatenate([one.counts for one in found]))
+    return Postings(ids, counts)

@@ -1,0 +1,96 @@
+"""The terms that a plan's publish brings: worked out before its transaction, copied within it."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import func, insert, select
+
+from variorum.records.errors import ConflictError
+from variorum.store.contents import inflated
+from variorum.store.lexicon import (
+    Terms,
+    Unindexed,
+    UnindexedChunk,
+    claim,
+    indexed_rows,
+    posting_rows,
+)
+from variorum.store.schema import indexed, input_, posting
+from variorum.store.seals import insert_selected
+from variorum.store.staged import staged_chunk, staged_document, staged_indexed, staged_posting
+from variorum.store.staging import Staging
+
+# A layout that history or another staged document brings has no chunk without terms of its own.
+_BRINGS = staged_document.c.layout_id.is_(None) & staged_document.c.laid_out_by.is_(None)
+_UNINDEXED = (
+    staged_chunk.join(input_, input_.c.key == staged_chunk.c.key)
+    .outerjoin(indexed, indexed.c.input_id == input_.c.id)
+    .join(staged_document, staged_document.c.id == staged_chunk.c.document_id)
+)
+
+
+def unindexed_documents(staging: Staging) -> Iterator[Unindexed]:
+    """Every staged revision that has chunks whose inputs have no terms. Each was embedded before.
+
+    Linear in the staged documents.
+    """
+    documents = (
+        select(staged_chunk.c.document_id)
+        .select_from(_UNINDEXED)
+        .where(_BRINGS, indexed.c.input_id.is_(None))
+        .distinct()
+        .order_by(staged_chunk.c.document_id)
+    )
+    with staging.connection.begin():
+        found = staging.connection.execute(documents).scalars().all()
+    for identifier in found:
+        yield _read(staging, identifier)
+
+
+def _read(staging: Staging, identifier: int) -> Unindexed:
+    places = (
+        select(input_.c.id, staged_chunk.c.start, staged_chunk.c.end, staged_chunk.c.prefix)
+        .select_from(_UNINDEXED)
+        .where(staged_chunk.c.document_id == identifier, indexed.c.input_id.is_(None))
+        .order_by(staged_chunk.c.ordinal)
+    )
+    content = select(staged_document.c.content, staged_document.c.content_type).where(
+        staged_document.c.id == identifier
+    )
+    with staging.connection.begin():
+        chunks = [UnindexedChunk(*row) for row in staging.connection.execute(places)]
+        packed, content_type = staging.connection.execute(content).one()
+    return Unindexed(inflated(packed, identifier), content_type, tuple(chunks))
+
+
+def stage_terms(staging: Staging, inputs: Sequence[tuple[int, Terms]]) -> None:
+    """Stage the terms of inputs as one segment; an input is staged once."""
+    with staging.connection.begin():
+        new = sorted(inputs)
+        staging.connection.execute(insert(staged_indexed), indexed_rows(new))
+        rows = posting_rows(new)
+        if rows:
+            staging.connection.execute(insert(staged_posting), rows)
+
+
+def add_terms(staging: Staging, analyzer: str) -> None:
+    """Inside the publish: copy what is staged.
+
+    Raises:
+        ConflictError: another writer indexed one of the inputs since, or under other rules.
+    """
+    connection = staging.connection
+    claim(connection, analyzer)
+    both = staged_indexed.join(indexed, indexed.c.input_id == staged_indexed.c.input_id)
+    taken = connection.execute(select(func.count()).select_from(both)).scalar_one()
+    if taken:
+        raise ConflictError(
+            "another writer published some of the same text while this plan was being carried out",
+            kind="generation-conflict",
+            expected="inputs without terms",
+            found=f"{taken} of them with terms",
+            remedy="run the command again: it plans from the new state; vectors are kept",
+        )
+    rows = select(staged_indexed)
+    insert_selected(connection, indexed, ["input_id", "segment", "length"], rows)
+    lists = select(staged_posting).order_by(staged_posting.c.term, staged_posting.c.segment)
+    insert_selected(connection, posting, ["term", "segment", "data"], lists)

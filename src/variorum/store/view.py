@@ -1,0 +1,231 @@
+"""One generation as one filter lets it through: what every read path works on."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from variorum.access.dates import Interval
+from variorum.access.sections import Outline, kept_back, overlaps
+from variorum.access.standing import Standing
+from variorum.records.errors import NotFoundError
+from variorum.records.names import Citation, DocumentName
+from variorum.records.protocols import Vectors
+from variorum.records.text import Span
+from variorum.store.generations import GenerationRow
+from variorum.store.manifests import ManifestRow
+from variorum.store.snapshot import Places, Snapshot
+from variorum.store.terms import Occurrences
+from variorum.store.visibility import Decision
+
+
+class View:
+    """The documents, chunks and revisions that pass a filter. Immutable, and safe for many threads.
+
+    What does not pass is not there: not in a list, a count, an error or the work done.
+    """
+
+    def __init__(self, snapshot: Snapshot, decision: Decision) -> None:
+        self._snapshot = snapshot
+        self.decision = decision
+        self._all_rows = (-1, np.empty(0, np.intp))
+
+    @property
+    def generation(self) -> GenerationRow:
+        """The generation that is read."""
+        return self._snapshot.generation
+
+    @property
+    def collection_id(self) -> int:
+        """The collection that is read."""
+        return self._snapshot.collection_id
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether it is the owner who asks."""
+        return self.decision.is_owner
+
+    @cached_property
+    def documents(self) -> Mapping[int, ManifestRow]:
+        """Every document of the generation that passes, by its manifest row's id."""
+        rows = self._snapshot.documents
+        ids = np.fromiter((row.document_id for row in rows.values()), np.int64, len(rows))
+        passing = self.decision.passes(ids)
+        narrowed = self._snapshot.narrowed_rows
+        if passing.all() and not narrowed:
+            return rows
+        return {
+            identifier: row
+            for (identifier, row), passes in zip(rows.items(), passing, strict=True)
+            if passes and (identifier not in narrowed or self.decision.passes_row(row))
+        }
+
+    @cached_property
+    def places(self) -> Places:
+        """Every chunk of the generation that passes, section by section."""
+        places = self._snapshot.places
+        passing = np.ones(places.input_ids.size, np.bool_)
+        if self.documents is not self._snapshot.documents:
+            passing = np.isin(places.manifest_ids, np.fromiter(self.documents, np.int64))
+        for identifier, spans in self.kept_back.items():
+            first, last = np.searchsorted(places.manifest_ids, [identifier, identifier + 1])
+            for span in spans:
+                inside = (places.starts[first:last] < span.end) & (
+                    places.ends[first:last] > span.start
+                )
+                passing[first:last] &= ~inside
+        return places if passing.all() else places.chosen(passing)
+
+    @cached_property
+    def name_order(self) -> NDArray[np.int64]:
+        """Which document, in the order of their names, each chunk of `places` is of."""
+        rows = sorted(self.documents.values(), key=lambda row: row.document)
+        ids = np.fromiter((row.id for row in rows), np.int64, len(rows))
+        order = np.argsort(ids)
+        found: NDArray[np.int64] = order[np.searchsorted(ids[order], self.places.manifest_ids)]
+        return found
+
+    @cached_property
+    def kept_back(self) -> dict[int, list[Span]]:
+        """What sections keep back of the generation's documents, by manifest row."""
+        sections = self.decision.sections
+        passing = {row.id: row.document_id for row in self.documents.values()}
+        wanted = [one for one in passing.values() if one in sections]
+        outlines = self._snapshot.outlines(wanted) if wanted else {}
+        return {
+            row: spans
+            for row, outline in outlines.items()
+            if row in passing and (spans := self._spans(passing[row], outline))
+        }
+
+    def _spans(self, document_id: int, outline: Outline | None) -> list[Span]:
+        asked = self.decision.filter
+        sections = self.decision.sections.get(document_id, ())
+        return kept_back(sections, outline, asked.readers, asked.at_us)
+
+    def vectors(self, input_ids: NDArray[np.int64]) -> tuple[Vectors, NDArray[np.intp]]:
+        """A matrix of vectors and the row of each input in it."""
+        if input_ids is not self.places.input_ids:
+            found = self._snapshot.vector_rows(input_ids)
+            return found.matrix, found.rows
+        loads, rows = self._all_rows
+        matrix = self._snapshot.matrix_of(loads)
+        if matrix is None:
+            found = self._snapshot.vector_rows(input_ids)
+            # The rows alone are kept: a matrix that has grown since must not live on here.
+            matrix, rows, self._all_rows = found.matrix, found.rows, (found.loads, found.rows)
+        return matrix, rows
+
+    def require_terms(self, analyzer: str) -> None:
+        """Refuse to go on where the store has no terms of `analyzer`.
+
+        Raises:
+            UnsupportedError: it has none, or not of every chunk.
+        """
+        self._snapshot.require_terms(analyzer)
+
+    def lengths(self, input_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many terms each input of the view has, repetitions counted; ids ascending."""
+        return self._snapshot.lengths(input_ids)
+
+    def occurrences(
+        self, term: str, input_ids: NDArray[np.int64], *, is_prefix: bool
+    ) -> Occurrences:
+        """Which of some inputs of the view, ascending, hold a term, or any that begins with it."""
+        return self._snapshot.occurrences(term, input_ids, is_prefix=is_prefix)
+
+    def content(self, revision_id: int) -> bytes:
+        """The bytes of a revision, of a row that passes."""
+        return self._snapshot.content(revision_id)
+
+    def heading_paths(self, chunks: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
+        """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
+        return self._snapshot.heading_paths(chunks)
+
+    def earlier_revisions(self, row: ManifestRow) -> Iterator[tuple[int, str]]:
+        """(revision id, when it was published) of a document, newest first, from `row` back.
+
+        Ends where what came before does not pass.
+        """
+        return self._snapshot.earlier_revisions(row, self._passed_then)
+
+    def _passed_then(self, document_id: int, reader_set_id: int | None) -> bool:
+        return self.decision.passes_document(document_id) and self.decision.passes_narrowing(
+            reader_set_id
+        )
+
+    def find_revision(self, citation: Citation) -> ManifestRow:
+        """What history keeps of the cited revision, newest first, that passes with the whole range.
+
+        A document that does not pass and one that is not there take the same steps to here.
+
+        Raises:
+            NotFoundError: no such document, no such revision of it, or it does not pass.
+            DamagedError: the document passes, and its history is not as it was written.
+        """
+        identifier = self._snapshot.document_ids.get(citation.document)
+        if identifier is not None and self.decision.passes_document(identifier):
+            for row in self._snapshot.revisions_of(identifier, citation.revision):
+                if self.decision.passes_row(row) and self._range_passes(row, citation):
+                    return row
+            self._snapshot.require_sound_revisions(identifier)
+        raise NotFoundError(
+            "no such revision of that document in the index",
+            kind="no-such-citation",
+            subject=str(citation),
+            expected="a document and revision that a kept generation holds",
+            remedy="copy the citation as `variorum search` printed it, in quotes",
+        )
+
+    def _range_passes(self, row: ManifestRow, citation: Citation) -> bool:
+        end = max(citation.end, citation.start + 1)
+        return not overlaps(self.kept_back_of(row), citation.start, end)
+
+    def document_id(self, name: DocumentName) -> int:
+        """The id of a document that the collection holds or ever held, for the owner's questions.
+
+        Raises:
+            NotFoundError: it never did.
+        """
+        identifier = self._snapshot.document_ids.get(name)
+        if identifier is None:
+            raise NotFoundError(
+                f"the collection never held {name}",
+                kind="no-such-document",
+                subject=str(name),
+                expected="a document of a published generation",
+                found=str(name),
+                remedy="copy the name from `variorum search` or `variorum access what`",
+            )
+        return identifier
+
+    def narrowed_to(self, document_id: int) -> int | None:
+        """The reader set that a document's last synced revision narrows it to."""
+        return self._snapshot.narrowed_to(document_id)
+
+    def kept_back_of(self, row: ManifestRow) -> list[Span]:
+        """What sections keep back of a revision, in order."""
+        if row.document_id not in self.decision.sections:
+            return []
+        return self._spans(row.document_id, self._snapshot.outline(row.layout_id))
+
+    def standings(self, rows: Iterable[ManifestRow]) -> dict[int, Standing]:
+        """Authority and interval of revisions, by manifest row."""
+        asked = list(rows)
+        said: Mapping[int, Standing] = {}
+        if self.decision.filter.policy_version:
+            said = self._snapshot.authorities([row.document_id for row in asked])
+        return {row.id: _standing(said.get(row.document_id, Standing()), row) for row in asked}
+
+    def is_current(self, row: ManifestRow) -> bool:
+        """Whether the generation still shows this revision of the document."""
+        return any(
+            one.document_id == row.document_id and one.revision_id == row.revision_id
+            for one in self.documents.values()
+        )
+
+
+def _standing(said: Standing, row: ManifestRow) -> Standing:
+    own = Interval(row.effective_from, row.effective_until)
+    return Standing(said.authority, said.interval.within(own))
