@@ -73,6 +73,44 @@ TOTALS = (
     "usd",
 )
 
+CONTEXT = {
+    "ok",
+    "generation",
+    "query",
+    "effective",
+    "mode",
+    "fallback",
+    "budget",
+    "tokens",
+    "format",
+    "expand",
+    "text",
+    *(
+        f"passages[].{name}"
+        for name in (
+            "number",
+            "document",
+            "revision",
+            "start",
+            "end",
+            "start_line",
+            "end_line",
+            "heading_path[]",
+            "text",
+            "citation",
+            "ranks[]",
+            "standing",
+            "status",
+            "status_by",
+            "status_at",
+            "effective_from",
+            "effective_until",
+        )
+    ),
+    *(f"left_out[].{name}" for name in ("rank", "citation", "reason", "tokens")),
+}
+"""The fields of `search --context`."""
+
 REMOVED = ("generations", "revisions", "layouts", "chunks", "inputs", "payload_bytes")
 COMPACTION = ("compaction.store_bytes_before", "compaction.store_bytes_after")
 

@@ -395,6 +395,7 @@ class AccessMachine(RuleBasedStateMachine):
     def ask(self, name: str, who: str, effective: str | None, back: int) -> None:
         newest = self.collections[name].newest
         self.ask_search(name, who, max(1, newest - back), effective)
+        self.ask_context(name, who, max(1, newest - back), effective)
         self.ask_counts(name, who, max(1, newest - back), effective)
         self.ask_citations(name, who, effective)
 
@@ -420,6 +421,26 @@ class AccessMachine(RuleBasedStateMachine):
         with pytest.raises(variorum.VariorumError) as unknown:
             index.search("some words", as_of=number, effective=effective, where={"none": "x"})
         self.check_told(unknown.value.as_fields(), shown)
+
+    def ask_context(self, name: str, who: str, number: int, effective: str | None) -> None:
+        """What a model would be given, expanded as far as it goes and as short as it gets."""
+        index = self.indexes[name, who]
+        shown = self.visible(name, who, number, effective)
+        for expand, budget in (("section", 5000), ("neighbours", 150)):
+            found = index.context(
+                "some words",
+                budget,
+                expand=expand,  # type: ignore[arg-type]
+                as_of=number,
+                effective=effective,
+            )
+            self.check_told(found.as_fields(), shown)
+            assert found.tokens <= budget
+            for one in found.passages:
+                spec = self.collections[name].generations[number][one.document.path.decode()]
+                assert one.text == spec.text[one.start : one.end]
+            if budget == 5000:
+                self.check_found(name, number, shown, [one.text for one in found.passages])
 
     def check_found(
         self, name: str, number: int, shown: dict[str, tuple[Unit, ...]], texts: list[str]

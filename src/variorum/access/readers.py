@@ -25,6 +25,6 @@ def parse_reader(text: str) -> str:
         kind="bad-reader",
         subject=text,
         expected="everyone, user:NAME or group:NAME, without commas",
-        found=text,
+        found=repr(text),
         remedy="write the kind, a colon and the name",
     )

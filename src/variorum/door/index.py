@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, date
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Event
 from time import time
@@ -35,6 +36,8 @@ from variorum.door.tracing import traced
 from variorum.door.watching import Watched, limited, require_folders, watched
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
+from variorum.embedding.remote.tokenizers import named_counter
+from variorum.embedding.rerank.registry import reranker_from_spec
 from variorum.embedding.throttled import Throttled
 from variorum.ledger.alerts import Alert
 from variorum.ledger.measures import By
@@ -50,18 +53,25 @@ from variorum.records.arguments import (
     words,
 )
 from variorum.records.changes import Changes
+from variorum.records.context import Context, Expand, Format
 from variorum.records.errors import ConflictError, InputError
 from variorum.records.hits import Answer, CitedText
 from variorum.records.moving import BackedUp, Moved
 from variorum.records.names import Citation, DocumentName
-from variorum.records.protocols import Embedder, Progress, Source
+from variorum.records.protocols import Embedder, Progress, Reranker, Source, TokenCounter
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.records.retention import Collected, Erased, Pruned
 from variorum.retrieval.asking import ANY, NOW, Asked, asked_at
 from variorum.retrieval.citing import show
+from variorum.retrieval.context import (
+    DEFAULT_BUDGET,
+    DEFAULT_CANDIDATES,
+    Wanted,
+    context,
+)
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Way
-from variorum.retrieval.searching import Question, require_sound, search
+from variorum.retrieval.searching import MAX_K, Question, ranked, require_sound, search
 from variorum.sources import FolderSource, GitSource, JsonLinesSource
 from variorum.sources.change_lists import read_changes
 from variorum.sources.following import bursts
@@ -95,12 +105,13 @@ def open_index(
     embedder: Embedder | None = None,
     model: str | None = None,
     principal: Principal | str | None = None,
+    reranker: Reranker | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
     `store` names another store folder, `config` another file, `collection` one of several.
-    `model`, a spec, or `embedder`, an object, replaces the configured model. Nothing is read or
-    made before it is needed.
+    `model`, a spec, or `embedder`, an object, replaces the configured model, `reranker`, an object,
+    the configured reranker. Nothing is read or made before it is needed.
 
     `principal` is who reads: the local owner where it is None; a verified identity (see
     `TokenVerifier`); or, as text such as `user:ann,group:staff`, whom the owner acts as.
@@ -122,7 +133,9 @@ def open_index(
         wanted = replace(wanted, model=words("model", model))
     if principal is not None and not isinstance(principal, Principal):
         principal = acting_as(wanted.tenant, words("principal", principal))
-    return Index(loaded, wanted, given, principal, is_model_named=model is not None)
+    return Index(
+        loaded, wanted, given, principal, is_model_named=model is not None, reranker=reranker
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +167,7 @@ class Index:
         clock: Clock = utc_now,
         *,
         is_model_named: bool = False,
+        reranker: Reranker | None = None,
     ) -> None:
         self.config = config
         self.collection = collection
@@ -163,6 +177,7 @@ class Index:
         self._views = Views(self._store)
         self._given = embedder
         self._is_model_asked_for = is_model_named or embedder is not None
+        self._given_reranker = reranker
         self._is_model_named = is_model_named or config.path is not None
         self._used: dict[str, Embedder] = {}
         self._embedders: dict[str, Embedder] = {}
@@ -405,7 +420,7 @@ class Index:
         switches(explain=explain)
         within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
         number = None if as_of is None else whole("as_of", as_of)
-        question = Question(query, k, within, way, explain)
+        question = Question(query, k, within, way, explain, self._reranker)
         with traced("search", collection=self.collection.name, k=k) as span:
             asked = self._asked(effective)
             view = self._view(asked, number)
@@ -413,6 +428,71 @@ class Index:
             span.note(generation=answer.generation, hits=len(answer.hits))
         self._note("search", view, answer.effective, [hit.citation for hit in answer.hits], query)
         return answer
+
+    @telling_damage
+    def context(
+        self,
+        query: str,
+        budget: int = DEFAULT_BUDGET,
+        *,
+        k: int = DEFAULT_CANDIDATES,
+        format: Format = "prompt",
+        expand: Expand = "neighbours",
+        tokenizer: TokenCounter | str | None = None,
+        as_of: int | None = None,
+        path: str | None = None,
+        content_type: str | None = None,
+        where: Mapping[str, str | int | float | bool] | None = None,
+        effective: date | str | None = None,
+        mode: str | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> Context:
+        """What a model would be given to answer `query`: whole passages within `budget` tokens.
+
+        Of the best `k` hits as many as fit, each expanded to its neighbours, to its section or not
+        at all, those of one document together and in reading order, cited, and delimited by a fence
+        that no passage holds. `tokenizer` counts as the model does that will read it: an object
+        with `count(text)`, or a name as in a model's spec; by default the index's own model. The
+        other arguments are as in `search`.
+
+        Raises:
+            InputError: as `search`, or a budget, format or expansion that is none.
+            NotFoundError: as `search`, or there is no such tokenizer.
+            UnsupportedError: as `search`, or the model whose tokenizer counts is not to be had.
+            UnavailableError: as `search`, likewise.
+        """
+        require_sound(query, k)
+        within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
+        number = None if as_of is None else whole("as_of", as_of)
+        question = Question(query, k, within, way, reranker=self._reranker)
+        with traced("context", collection=self.collection.name, k=k) as span:
+            asked = self._asked(effective)
+            view = self._view(asked, number)
+            counter = self._counter(tokenizer, view.generation)
+            wanted = Wanted.of(counter, budget, format, expand)
+            load = partial(self._sound_embedder_of, view.generation)
+            ranking = ranked(view, load, question, MAX_K)
+            found = context(view, ranking, question, asked, wanted)
+            span.note(generation=found.generation, passages=len(found.passages))
+        citations = [one.citation for one in found.passages]
+        self._note("context", view, found.effective, citations, query)
+        return found
+
+    @cached_property
+    def _reranker(self) -> Reranker | None:
+        home = self.config.path.parent if self.config.path else Path()
+        spec = self.collection.reranker
+        return self._given_reranker or (reranker_from_spec(spec, home) if spec else None)
+
+    def _counter(self, given: TokenCounter | str | None, row: GenerationRow) -> TokenCounter:
+        if given is None:
+            return self._embedder_of(row).tokenizer
+        if isinstance(given, str):
+            home = self.config.path.parent if self.config.path else Path()
+            return named_counter(words("tokenizer", given), home)
+        if not isinstance(given, TokenCounter):
+            raise bad_parameter("tokenizer", "an object with count(text), or a name", given)
+        return given
 
     @telling_damage
     def show(self, citation: str | Citation, *, effective: date | str | None = None) -> CitedText:

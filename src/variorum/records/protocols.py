@@ -33,6 +33,15 @@ class ModelIdentity:
 
 
 @runtime_checkable
+class TokenCounter(Protocol):
+    """What counts the tokens of a text as the model that reads it does; any `Tokenizer` is one."""
+
+    def count(self, text: str) -> int:
+        """Number of tokens of `text` on its own."""
+        ...
+
+
+@runtime_checkable
 class Tokenizer(Protocol):
     """A model's own tokenizer, over plain text: no special tokens, no prefix, nothing truncated.
 
@@ -113,6 +122,26 @@ class Embedder(Sizer, Protocol):
         Raises:
             InputRejectedError: the model refuses one input, for instance as too long.
             UnavailableError: the model cannot answer now.
+        """
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Reads a query and a passage together. Is shown passages that the asker may read, and no
+    others. Safe for several threads at once.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in an answer."""
+        ...
+
+    def scores(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        """How well each passage answers the query, in order: higher is better.
+
+        Raises:
+            UnavailableError: it cannot answer now.
         """
         ...
 

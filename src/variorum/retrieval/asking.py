@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 
 from variorum.access.dates import instant_us, iso_of, us_of
-from variorum.records.errors import InputError
+from variorum.records.arguments import bad_parameter
 
 ANY = "any"
 """Asks for what is in force at any date at all."""
@@ -39,11 +39,8 @@ def asked_at(effective: date | str | None, now: datetime, zone: tzinfo) -> Asked
     try:
         return Asked(instant_us(effective, zone), now_us)
     except ValueError as error:
-        raise InputError(
-            f"{effective!r} is not a date",
-            kind="bad-parameter",
-            subject="effective",
-            expected="a date such as 2026-01-31, a date with a time, now or any",
-            found=str(effective),
-            remedy="correct what was given to --effective",
+        raise bad_parameter(
+            "effective",
+            "a date such as 2026-01-31, a date with a time, now or any",
+            effective,
         ) from error

@@ -175,6 +175,7 @@ class View:
             kind="no-such-citation",
             subject=str(citation),
             expected="a document and revision that a kept generation holds",
+            found="none that can be read here",
             remedy="copy the citation as `variorum search` printed it, in quotes",
         )
 
@@ -203,6 +204,11 @@ class View:
     def narrowed_to(self, document_id: int) -> int | None:
         """The reader set that a document's last synced revision narrows it to."""
         return self._snapshot.narrowed_to(document_id)
+
+    def passes(self, row: ManifestRow, span: Span) -> bool:
+        """Whether a range of a document of the generation may be read, whole."""
+        kept = self.kept_back.get(row.id, ())
+        return row.id in self.documents and not overlaps(kept, span.start, span.end)
 
     def kept_back_of(self, row: ManifestRow) -> list[Span]:
         """What sections keep back of a revision, in order."""

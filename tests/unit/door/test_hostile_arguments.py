@@ -64,11 +64,17 @@ HOSTILE = {
 NEEDED: dict[str, dict[str, Any]] = {
     "open": {"embedder": HashingEmbedder(32)},
     "search": {"query": "hm"},
+    "context": {"query": "hm"},
     "show": {"citation": "docs:one.md@00000000[0:1]"},
     "diff": {"old": 1, "new": 1},
     "restore": {"generation": 7},
+    "use_model": {"model": "hashing(dimensions=32)"},
+    "export": {"file": "no-folder/file"},
+    "import_": {"file": "nowhere"},
+    "backup": {"file": "no-folder/file"},
     "erase": {"document": "docs:none.md"},
     "lift": {"document": "docs:none.md"},
+    "for_principal": {"principal": "user:ann"},
     "Citation": {
         "document": variorum.DocumentName("docs", b"one.md"),
         "revision": "0" * 64,

@@ -52,6 +52,13 @@ def print_json(fields: Mapping[str, object]) -> None:
     sys.stdout.write(text + "\n")
 
 
+def print_exactly(text: str) -> None:
+    """Text for another program, on stdout: as it is, but for control characters."""
+    shown = visible(text)
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(shown.encode(encoding, "backslashreplace").decode(encoding))
+
+
 _PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
 _CONTROLS = _PICTURES | dict.fromkeys(range(128, 160), 0xFFFD)
 

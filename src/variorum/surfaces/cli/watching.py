@@ -43,9 +43,10 @@ def watch(
     done: list[Watched] = []
     with common.index() as index, suppress(KeyboardInterrupt):
         for one in index.watch(source, settle_ms=settle_ms, longest_ms=longest_ms):
-            _print_watched(one, as_json=common.as_json)
+            # Counted before it is told: whoever reads the line may interrupt at once.
             if one.error is None:
                 done.append(one)
+            _print_watched(one, as_json=common.as_json)
             if len(done) == most:
                 break
     _print_sum(done, as_json=common.as_json)
