@@ -105,6 +105,28 @@ class SplitsAtBlanks(Protocol):
 
 
 @runtime_checkable
+class KnowsSeams(SplitsAtBlanks, Protocol):
+    """A tokenizer that also knows where the tokens of a word are those of its parts.
+
+    Both hold in a word of at most 1,800 characters.
+
+    At a seam a word has the tokens of what stands before it alone, and then as many as the rest
+    has, whatever stands to the left of the last character before the seam.
+
+    Where a token starts at a character that stands alone, the tokens before it are those of what
+    stands before it alone.
+    """
+
+    def is_seam(self, text: str, place: int) -> bool:
+        """Whether no token ever reaches across `place`, a place inside `text`."""
+        ...
+
+    def stands_alone(self, text: str, place: int) -> bool:
+        """Whether the character at `place` is one character to the model, whatever is around it."""
+        ...
+
+
+@runtime_checkable
 class Embedder(Sizer, Protocol):
     """Turns embedding inputs into vectors. Never truncates. Safe for several threads at once.
 
