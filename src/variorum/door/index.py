@@ -489,8 +489,8 @@ class Index:
             return self._embedder_of(row).tokenizer
         if isinstance(given, str):
             home = self.config.path.parent if self.config.path else Path()
-            return named_counter(words("tokenizer", given), home)
-        if not isinstance(given, TokenCounter):
+            return named_counter(place("tokenizer", given), home)
+        if isinstance(given, Sequence) or not isinstance(given, TokenCounter):  # They count too.
             raise bad_parameter("tokenizer", "an object with count(text), or a name", given)
         return given
 
