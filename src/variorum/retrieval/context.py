@@ -189,7 +189,7 @@ class _Quoting:
     def _quote(self, number: int, run: Sequence[int]) -> Quote:
         row, text = self._row(run[0]), self._text(run[0])
         start, end = int(self.view.places.starts[run[0]]), self._end(run)
-        citation = Citation(row.document, row.sha256, start, end)
+        citation = Citation.of(row.document, row.sha256, start, end)
         standing = self._standing(row).word(self.now_us)
         return Quote(number, citation, standing, text.characters[start:end], tuple(run))
 
@@ -233,5 +233,5 @@ class _Quoting:
             row = self._row(one.place)
             start, end = int(places.starts[one.place]), int(places.ends[one.place])
             reason = "duplicate" if one.tokens is None else "budget"
-            citation = str(Citation(row.document, row.sha256, start, end))
+            citation = str(Citation.of(row.document, row.sha256, start, end))
             yield LeftOut(self.ranks[one.place], citation, reason, one.tokens)

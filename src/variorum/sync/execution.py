@@ -9,6 +9,8 @@ from variorum.analysis import ANALYZER
 from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_and_keep
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.reports import Held, Report, WindowCounts
+from variorum.sources.folder import FolderSource
+from variorum.store.generations import RULES
 from variorum.store.leases import leases
 from variorum.store.publish import (
     Publication,
@@ -98,11 +100,18 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
     publication = Publication(
         collection_id=register_collection(connection, plan.target.tenant, plan.target.collection),
         parent=plan.parent,
-        kind="sync",
+        kind=plan.target.kind,
         created_at=now.isoformat(timespec="milliseconds"),
         model_id=run.model_id,
         recipe_id=recipe_id,
-        report={**run.report().as_fields(), "skipped": [], "unnamed": []},
+        # Names stand in documents' rows alone, so that an erasure finds them.
+        report={
+            **run.report().as_fields(),
+            "skipped": [],
+            "compared": [],
+            "unnamed": [],
+            RULES: _rules(plan),
+        },
         sources=plan.target.roots,
         held=plan.held,
         dropped=plan.target.dropped,
@@ -111,6 +120,16 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
     )
     stage_new_terms(plan.staging)
     return publish(plan.staging, publication, ANALYZER)
+
+
+def _rules(plan: Plan) -> dict[str, str]:
+    """By what rules each source was listed last: a list of changes holds under the same alone."""
+    rules = dict(plan.store.rules(plan.collection_id))
+    for source in plan.target.sources:
+        rules.pop(source.name, None)
+        if isinstance(source, FolderSource):
+            rules[source.name] = source.rules
+    return rules
 
 
 def _with_what_is_kept(error: UnavailableError, count: CallCount, total: int) -> UnavailableError:

@@ -14,6 +14,7 @@ from variorum.records.text import Revision
 from variorum.store.lexicon import (
     Terms,
     Unindexed,
+    add_terms,
     begin_rebuild,
     finish_rebuild,
     is_ready,
@@ -58,6 +59,11 @@ def stage_new_terms(staging: Staging) -> None:
     """Stage the terms of every input that the plan's publish makes searchable."""
     if not staging.is_empty:
         _index(unindexed_documents(staging), lambda inputs: stage_terms(staging, inputs))
+
+
+def index_imported(connection: Connection) -> None:
+    """Within an import: give every chunk its terms whose input has none yet."""
+    _index(unindexed_layouts(connection), lambda inputs: add_terms(connection, inputs))
 
 
 def passages(found: Unindexed) -> Iterator[tuple[int, str]]:

@@ -191,8 +191,17 @@ def _money(usd: float) -> str:
 
 
 def _print_sources(report: Report) -> None:
-    """Sources that go, that are configured no more, and that say the same twice."""
+    """How sources were compared; those that go, are configured no more, or say the same twice."""
     out = console()
+    for one in report.compared:
+        if one.scope == "changes":
+            out.print(f"  looked at  {counted(one.paths or 0, 'path')} of {one.source}")
+        else:
+            detail = f" ({one.detail})" if one.detail else ""
+            out.print(
+                f"  looked at  all of {one.source}: {one.reason.replace('-', ' ')}{detail}",
+                style="yellow",
+            )
     for note in report.dropped:
         out.print(f"  dropped    {note.source}: {counted(note.documents, 'document')}")
     for note in report.orphaned:
