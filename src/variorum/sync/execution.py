@@ -1,6 +1,7 @@
 """Carrying a plan out: embed what has no vector, keep each as it arrives, publish once."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
@@ -19,6 +20,7 @@ from variorum.store.publish import (
     register_recipe,
     release_sources,
 )
+from variorum.store.staged_terms import TermsTakenError
 from variorum.store.staging import StagedInput
 from variorum.store.standing import settle
 from variorum.store.store import Store
@@ -118,6 +120,10 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
         costs=document_costs(plan, run.embed_s),
         removal=plan.removal,
     )
+    for _ in range(ATTEMPTS - 1):
+        stage_new_terms(plan.staging)
+        with suppress(TermsTakenError):
+            return publish(plan.staging, publication, ANALYZER)
     stage_new_terms(plan.staging)
     return publish(plan.staging, publication, ANALYZER)
 
