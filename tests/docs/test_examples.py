@@ -74,10 +74,11 @@ def test_every_error_under_raises_resolves(module: ModuleType) -> None:
 
 
 def test_the_door_raises_errors_of_its_own_only() -> None:
-    from variorum.door import index
+    from variorum.door import asking, index, keeping, opened, syncing
     from variorum.records import errors
 
-    named = {error for _, doc in documented(index) for error in raised(doc)}
+    doors = (index, opened, syncing, asking, keeping)
+    named = {error for door in doors for _, doc in documented(door) for error in raised(doc)}
     assert len(named) > 4
     assert all(issubclass(getattr(errors, error), errors.VariorumError) for error in named)
 
