@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import cast
 
+from variorum.access.dates import instant_us
 from variorum.access.policy import Policy
 from variorum.access.principals import Principal, acting_as, local_owner
 from variorum.chunking import chunker_from_spec
@@ -316,7 +317,9 @@ class Index:
         as_of: int | None = None,
         path: str | None = None,
         content_type: str | None = None,
-        where: Mapping[str, str | int | float | bool] | None = None,
+        where: Mapping[str, str | int | float | bool] | Sequence[str] | None = None,
+        language: str | None = None,
+        changed_since: date | str | None = None,
         effective: date | str | None = None,
         mode: str | None = None,
         weights: Mapping[str, float] | None = None,
@@ -328,21 +331,25 @@ class Index:
         named, hybrid, or what can be had of it, and the answer says so. `weights` are those of
         "dense" and "lexical" in hybrid. With `explain` each hit says which words found it.
         A string in `where` matches a value written like it; a number or a boolean matches its own
-        kind alone.
+        kind alone. Instead of a mapping it can be a list of texts such as "year>=2020": numbers
+        compare as numbers, dates as dates. `language` is a tag that documents declare; one that
+        was published as it stands before `changed_since` does not pass.
 
         `effective` asks for what is in force at a date, `any` for all that ever is; by default what
         is in force now. It stands apart from `as_of`, which names the state of the documents.
 
         Raises:
             InputError: a blank query, a `k` out of range, a bad path pattern or date, an unknown
-                metadata key or content type, or an argument of another type.
+                metadata key, language or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
             UnsupportedError: the named mode needs a model that is not to be had here.
             UnavailableError: the model that it needs cannot answer now.
         """
         require_sound(query, k)
         switches(explain=explain)
-        within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
+        since = self._instant("changed_since", changed_since)
+        within = Filter.of(path, content_type, where, language, since)
+        way = Way.of(mode, weights)
         number = None if as_of is None else whole("as_of", as_of)
         question = Question(query, k, within, way, explain)
         with traced("search", collection=self.collection.name, k=k) as span:
@@ -631,6 +638,18 @@ class Index:
         named = effective not in (None, NOW, ANY)
         policy = self._policy() if named else None
         return asked_at(effective, self.clock(), policy.zone if policy else UTC)
+
+    def _instant(self, name: str, given: date | str | None) -> int | None:
+        """The instant of a date that an argument gives, read in the policy's time zone."""
+        if given is None:
+            return None
+        self._store.require()
+        policy = self._policy()
+        try:
+            return instant_us(given, policy.zone if policy else UTC)
+        except ValueError as error:
+            expected = "a date such as 2026-01-31, or a date with a time"
+            raise bad_parameter(name, expected, given) from error
 
     def _policy(self) -> Policy | None:
         return self._views.policy(self._store.state(self.collection.tenant, self.collection.name))

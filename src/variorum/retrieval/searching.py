@@ -44,8 +44,8 @@ def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
     """
     require_sound(question.query, question.k)
     within = question.within
-    allowed = None if within.passes_all else within.documents(view)
-    chosen = chunks_of(view.places, allowed)
+    allowed = None if within.passes_all else within.documents
+    chosen = view.chosen(within.key, lambda: chunks_of(view.places, allowed and allowed(view)))
     ranking = rank(view, load, question.way, question.query, chosen, question.k)
     hits = _hits(view, ranking, asked.now_us, explain=question.explain)
     return Answer(

@@ -288,13 +288,13 @@ class Snapshot:
         content unchanged, up to the first row of which `passes(document id, reader set id)` is
         false.
         """
-        yield row.revision_id, self._created_at[row.from_generation]
+        yield row.revision_id, self.created_at[row.from_generation]
         if row.from_generation > 1:  # Nothing ended with the first generation.
             with self._reading() as connection:
                 yield from _earlier(connection, self.collection_id, row, passes)
 
     @cached_property
-    def _created_at(self) -> dict[int, str]:
+    def created_at(self) -> dict[int, str]:
         """When each generation up to this one was published."""
         query = select(generation.c.number, generation.c.created_at).where(
             generation.c.collection_id == self.collection_id,

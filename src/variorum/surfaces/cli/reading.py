@@ -6,7 +6,7 @@ import click
 
 from variorum.door.status import Status
 from variorum.records.arguments import bad_parameter
-from variorum.records.errors import DamagedError, InputError
+from variorum.records.errors import DamagedError
 from variorum.retrieval.legs import MODES
 from variorum.surfaces.cli.answers import print_answer
 from variorum.surfaces.cli.options import (
@@ -32,8 +32,10 @@ from variorum.surfaces.cli.output import (
 @click.option("--path", metavar="GLOB", help="Only documents whose path matches, as in .gitignore.")
 @click.option("--type", "content_type", metavar="T", help="Only this type, such as markdown.")
 @click.option(
-    "--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata."
+    "--where", multiple=True, metavar="KEY=VALUE", help="Only this metadata; also <, <=, > and >=."
 )
+@click.option("--language", metavar="TAG", help="Only documents in this language, such as zh.")
+@click.option("--changed-since", metavar="DATE", help="Only what stands as it does since DATE.")
 @click.option(
     "--mode", type=click.Choice(MODES), help="By meaning, by words, or both [default: hybrid]."
 )
@@ -52,13 +54,14 @@ def search(
     path: str | None,
     content_type: str | None,
     where: tuple[str, ...],
+    language: str | None,
+    changed_since: str | None,
     mode: str | None,
     weight: tuple[str, ...],
     explain: bool,
     effective: str | None,
 ) -> int:
     """Find the passages that answer QUERY best, by meaning and by words."""
-    wanted = _wanted(where)
     weights = _weights(weight)
     with common.index() as index:
         answer = index.search(
@@ -67,7 +70,9 @@ def search(
             as_of=as_of,
             path=path,
             content_type=content_type,
-            where=wanted,
+            where=where or None,
+            language=language,
+            changed_since=changed_since,
             mode=mode,
             weights=weights,
             explain=explain,
@@ -89,37 +94,6 @@ def _weights(given: Sequence[str]) -> dict[str, float]:
         except ValueError:
             raise bad_parameter("--weight", "LEG=W, such as lexical=0.5", text) from None
     return found
-
-
-def _wanted(where: Sequence[str]) -> dict[str, str]:
-    pairs = [_pair(text) for text in where]
-    wanted = dict(pairs)
-    keys = [key for key, _ in pairs]
-    for key in wanted:
-        if keys.count(key) > 1:
-            raise InputError(
-                f"--where names {key!r} twice",
-                kind="bad-parameter",
-                subject="--where",
-                expected="each key once: a document has one value of it",
-                found=", ".join(text for text in where if _pair(text)[0] == key),
-                remedy="search once for each value",
-            )
-    return wanted
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise InputError(
-            f"{text!r} is not KEY=VALUE",
-            kind="bad-parameter",
-            subject="--where",
-            expected="KEY=VALUE, such as owner=Finance",
-            found=text,
-            remedy="write the key, an equals sign and the value",
-        )
-    return key, value
 
 
 @click.command()
