@@ -3,7 +3,9 @@
 import argparse
 
 from bench import (
+    cache,
     chains,
+    context,
     corpus,
     headings,
     ingest,
@@ -18,7 +20,9 @@ from bench import (
 from bench.study import Study, report
 
 STUDIES = (
+    cache.STUDY,
     chains.STUDY,
+    context.STUDY,
     corpus.STUDY,
     headings.STUDY,
     ingest.STUDY,

@@ -11,7 +11,7 @@ from variorum.lab.counting import StudySizer
 from variorum.lab.statistics import over_clusters, over_documents
 
 DEPTHS = (0, 2, 6)
-SPEC = "anchored(max_tokens=160, min_tokens=48)"
+SPEC = "anchored"
 
 
 def share(pair: Pair, depth: int, sizer: StudySizer) -> float:

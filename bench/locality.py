@@ -157,14 +157,14 @@ def chosen(size: int) -> dict[str, Subject]:
     Raises:
         FileNotFoundError: that study was not run.
     """
-    figures = json.loads((RESULTS / "peers.json").read_text())["figures"][str(size)]
-    found: dict[str, Subject] = {}
-    for name, row in figures.items():
-        if row["spec"].isdigit():
-            found[name] = Peer(name, int(row["spec"]))
-        else:
-            found[name] = Ours(row["spec"], name.endswith("+ planner"))
-    return found
+    rows: dict[str, dict[str, str]] = {}
+    for record in ("peers", "peers-default"):
+        rows |= json.loads((RESULTS / f"{record}.json").read_text())["figures"][str(size)]
+    return {name: _subject(name, row["spec"]) for name, row in rows.items()}
+
+
+def _subject(name: str, spec: str) -> Subject:
+    return Peer(name, int(spec)) if spec.isdigit() else Ours(spec, name.endswith("+ planner"))
 
 
 def run(arguments: argparse.Namespace) -> Result:

@@ -17,7 +17,7 @@ from bench.chains import CHAINS
 from bench.locality import chosen
 from bench.revisions import MODEL, PAIRS
 from bench.study import Result, Study, Table, Target
-from bench.subjects import Ours, Peer, Subject, installed_versions, split, word_vectors
+from bench.subjects import SPLITTERS, Ours, Peer, Subject, installed_versions, split, word_vectors
 from variorum.chunking import lay_out
 from variorum.embedding import embedder_from_spec
 from variorum.formats import parse
@@ -36,6 +36,7 @@ LEAST_GAIN = 500
 SIZE = 100
 KARA_CHARACTERS = 1_600
 DEFAULT = "anchored"
+SEMANTIC = "semantic (hashed words)"
 SENTENCE = " A sentence was put in here, which no version had before."
 Done = TypeVar("Done")
 
@@ -248,13 +249,25 @@ def _targets(
     changed: dict[str, object],
     memory: Sequence[dict[str, float]],
 ) -> list[Target]:
-    ours = [one for one in speeds if one["chunker"] == DEFAULT]
-    ratio = max(one["ratio"] for one in ours)
-    text = " / ".join(f"{one['ratio']:.2f}" for one in ours)
+    default = [one["ratio"] for one in speeds if one["chunker"] == DEFAULT]
+    # A chunker that asks for vectors is held to no ratio: the model takes most of its time.
+    ours = [one for one in speeds if one["chunker"] not in {*SPLITTERS, SEMANTIC}]
+    slowest = max(ours, key=lambda one: one["ratio"])
     gain = changed.get("gain")
     slope = [one["peak_mb"] / one["megabytes"] for one in memory]
     return [
-        Target("anchored against tokenizing, en / zh", "at most 2", text, ratio <= MOST_RATIO),
+        Target(
+            "anchored against tokenizing, en / zh",
+            "at most 2",
+            " / ".join(f"{ratio:.2f}" for ratio in default),
+            max(default) <= MOST_RATIO,
+        ),
+        Target(
+            "the slowest of ours, semantic apart",
+            "at most 2",
+            f"{slowest['ratio']:.2f}, {slowest['chunker']} ({slowest['language']})",
+            slowest["ratio"] <= MOST_RATIO,
+        ),
         Target(
             "CPU of KARA's update over ours",
             f"at least {LEAST_GAIN}",

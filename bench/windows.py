@@ -23,8 +23,8 @@ from variorum.records.protocols import Vectors
 
 SPECS = (
     ("semantic(max_tokens=200, min_tokens=64)", False),
-    ("anchored(max_tokens=160, min_tokens=48)", False),
-    ("anchored(max_tokens=160, min_tokens=48)", True),
+    ("anchored", False),
+    ("anchored", True),
 )
 LIMIT = 4
 

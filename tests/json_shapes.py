@@ -43,6 +43,11 @@ COMMON_REPORT = {
     "orphaned[].documents",
     "shared_roots[].root",
     "shared_roots[].sources[]",
+    "compared[].source",
+    "compared[].scope",
+    "compared[].reason",
+    "compared[].detail",
+    "compared[].paths",
     "unnamed[]",
 }
 
@@ -68,8 +73,48 @@ TOTALS = (
     "usd",
 )
 
+CONTEXT = {
+    "ok",
+    "generation",
+    "query",
+    "effective",
+    "mode",
+    "fallback",
+    "budget",
+    "tokens",
+    "format",
+    "expand",
+    "text",
+    *(
+        f"passages[].{name}"
+        for name in (
+            "number",
+            "document",
+            "revision",
+            "start",
+            "end",
+            "start_line",
+            "end_line",
+            "heading_path[]",
+            "text",
+            "citation",
+            "ranks[]",
+            "standing",
+            "status",
+            "status_by",
+            "status_at",
+            "effective_from",
+            "effective_until",
+        )
+    ),
+    *(f"left_out[].{name}" for name in ("rank", "citation", "reason", "tokens")),
+}
+"""The fields of `search --context`."""
+
 REMOVED = ("generations", "revisions", "layouts", "chunks", "inputs", "payload_bytes")
 COMPACTION = ("compaction.store_bytes_before", "compaction.store_bytes_after")
+
+MOVED = {"ok", "file", "collection", "generation", "rows", "file_bytes", "sha256"}
 
 SHAPES: dict[str, set[str]] = {
     "plan": COMMON_REPORT
@@ -101,6 +146,17 @@ SHAPES: dict[str, set[str]] = {
         "explanations[].tokens",
     },
     "sync": COMMON_REPORT | {"estimate"},
+    "watch": {
+        "ok",
+        *(name for name in COMMON_REPORT if name.startswith(("documents.", "inputs.", "tokens."))),
+        *(name for name in COMMON_REPORT if name.startswith("compared[]")),
+        "generation",
+        "elapsed_s",
+        "edits",
+        "lag_s.median",
+        "lag_s.longest",
+        "publishes",
+    },
     "search": {
         "ok",
         "generation",
@@ -234,6 +290,20 @@ SHAPES: dict[str, set[str]] = {
         "alerts[].generation",
         "alerts[].remedy",
     },
+    "model use": COMMON_REPORT | {"estimate"},
+    "model list": {
+        "ok",
+        "models[].spec",
+        "models[].name",
+        "models[].fingerprint",
+        "models[].dimensions",
+        "models[].generations[]",
+        "models[].vectors",
+        "models[].is_current",
+    },
+    "export": MOVED,
+    "import": MOVED,
+    "backup": {"ok", "file", "file_bytes", "sha256"},
     "access apply": {
         "ok",
         "version",

@@ -33,6 +33,30 @@ def bert_like(folder: Path, seed: int = 1) -> Path:
     return folder
 
 
+def cross_encoder_like(folder: Path) -> Path:
+    """The layout of a cross-encoder: query and passage in one input, one logit a pair."""
+    bert_like(folder)
+    model = onnx.load(str(folder / "model.onnx"))
+    weights = np.random.default_rng(3).standard_normal((WIDTH, 1)).astype(np.float32)
+    types = numpy_helper.from_array(np.array([[0.5], [-1.5]], dtype=np.float32), "types")
+    axes = numpy_helper.from_array(np.array([1], dtype=np.int64), "pair_axes")
+    model.graph.initializer.extend([numpy_helper.from_array(weights, "head"), types, axes])
+    model.graph.node.extend(
+        [
+            helper.make_node("Gather", ["types", "token_type_ids"], ["signs"]),
+            helper.make_node("Mul", ["rows", "signs"], ["signed"]),
+            helper.make_node("ReduceMean", ["signed", "pair_axes"], ["pair"], keepdims=0),
+            helper.make_node("MatMul", ["pair", "head"], ["logits"]),
+        ]
+    )
+    del model.graph.output[:]
+    model.graph.output.extend(
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 1])]
+    )
+    onnx.save(model, str(folder / "model.onnx"))
+    return folder
+
+
 def bge_m3_like(folder: Path) -> Path:
     """The layout of BGE-M3: an `onnx` folder, weights outside the graph, CLS pooling."""
     inner = folder / "onnx"

@@ -11,24 +11,29 @@ if TYPE_CHECKING:
     from variorum.access.tokens import TokenRules, TokenVerifier
     from variorum.door.index import Index, PlanView
     from variorum.door.index import open_index as open
+    from variorum.records.context import Context, Passage
     from variorum.records.errors import VariorumError
     from variorum.records.hits import Answer, CitedText, Hit
     from variorum.records.names import Citation, DocumentName
-    from variorum.records.protocols import Embedder, Source
+    from variorum.records.protocols import Embedder, Reranker, Source, TokenCounter
     from variorum.records.reports import Report
 
 __all__ = [
     "Answer",
     "Citation",
     "CitedText",
+    "Context",
     "DocumentName",
     "Embedder",
     "Hit",
     "Index",
+    "Passage",
     "PlanView",
     "Principal",
     "Report",
+    "Reranker",
     "Source",
+    "TokenCounter",
     "TokenRules",
     "TokenVerifier",
     "VariorumError",
@@ -43,13 +48,17 @@ _HOMES = {
     "PlanView": "door.index",
     "open": "door.index",
     "VariorumError": "records.errors",
+    "Context": "records.context",
+    "Passage": "records.context",
     "Answer": "records.hits",
     "CitedText": "records.hits",
     "Hit": "records.hits",
     "Citation": "records.names",
     "DocumentName": "records.names",
     "Embedder": "records.protocols",
+    "Reranker": "records.protocols",
     "Source": "records.protocols",
+    "TokenCounter": "records.protocols",
     "Report": "records.reports",
 }
 

@@ -7,7 +7,7 @@ import pytest
 
 import variorum
 from dying import Died, Mortal, copy_of
-from workbench import Bench, document, key_of, vectors_stored, words
+from workbench import Bench, Recorder, document, key_of, vectors_stored, words
 
 QUERY = words("two", 4)
 
@@ -20,6 +20,10 @@ def syncing(index: variorum.Index) -> object:
 
 def restoring(index: variorum.Index) -> object:
     return index.restore(1)
+
+
+def switching(index: variorum.Index) -> object:
+    return index.use_model(Recorder(96))
 
 
 def prepared(home: Path) -> Bench:
@@ -105,3 +109,27 @@ def _recorded(bench: Bench) -> set[bytes]:
         assert not bench.store.exists() or list(bench.store.iterdir()) == []
         return set()
     return set(vectors_stored(bench.store))
+
+
+def test_a_switch_of_models_that_dies_at_any_write_goes_on_where_it_stopped(
+    tmp_path: Path,
+) -> None:
+    bench = prepared(tmp_path / "prepared")
+    before = readout(bench, 2)
+    whole = copy_of(bench, tmp_path / "whole")
+    with Mortal() as mortal, whole.open() as index:
+        switching(index)
+    assert mortal.writes > 8
+    for last_write in range(1, mortal.writes + 1):
+        victim = copy_of(bench, tmp_path / f"dies-{last_write}")
+        die(victim, switching, last_write)
+        assert victim.stored().generation == 2
+        assert readout(victim, 2) == before
+        recorded, new = set(vectors_stored(victim.store)), Recorder(96)
+        with victim.open() as index:
+            assert index.use_model(new).generation == 3
+            assert index.verify() == []
+            assert index.search(QUERY).generation == 3
+        assert not {key_of(new, text) for text in new.taken()} & recorded
+        assert victim.stored().plain() == whole.stored().plain()
+        assert vectors_stored(victim.store) == vectors_stored(whole.store)

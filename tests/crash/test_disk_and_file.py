@@ -128,7 +128,10 @@ def test_a_damaged_revision_is_told_in_our_words(tmp_path: Path) -> None:
         with pytest.raises(DamagedError) as fault:
             index.search("old")
         assert (fault.value.kind, fault.value.subject) == ("row-damaged", "revision id=1")
-        assert {finding.kind for finding in index.verify()} == {"row", "revision"}
+        findings = index.verify()
+        assert {finding.kind for finding in findings} == {"row", "revision", "file"}
+        [unchecked] = [one for one in findings if one.kind == "file"]
+        assert unchecked.subject == "store, terms"
 
 
 def test_what_is_not_there_cannot_be_read(tmp_path: Path) -> None:

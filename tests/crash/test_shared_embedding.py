@@ -12,7 +12,9 @@ import pytest
 
 from dying import FORK, Slow
 from variorum.records.protocols import Role, Vectors
-from variorum.sync import sharing
+from variorum.records.reports import Report
+from variorum.store.staging import Staging
+from variorum.sync import execution, sharing
 from workbench import Bench, Recorder, document, sql, vectors_stored, words
 
 SECONDS = 0.04
@@ -114,6 +116,31 @@ def test_each_of_two_writers_counts_what_it_sent(bench: Bench, tmp_path: Path) -
         assert counted == [(own,)]
     with bench.open(collection="p") as index:
         assert index.verify() == []
+
+
+def test_a_writer_whose_terms_came_second_publishes_what_it_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path, collections=tables(2))
+    bench.write({f"{n}.md": document(f"A{n}") for n in range(3)})
+    staged = execution.stage_new_terms
+    others: list[Report] = []
+
+    def overtaken(staging: Staging) -> None:
+        staged(staging)
+        if not others:
+            monkeypatch.setattr(execution, "stage_new_terms", staged)
+            with bench.open(collection="q") as index:
+                others.append(index.sync())
+
+    monkeypatch.setattr(execution, "stage_new_terms", overtaken)
+    with bench.open(collection="p") as index:
+        report = index.sync()
+        assert index.verify() == []
+    assert (report.inputs.embed, others[0].inputs.embed) == (3, 0)
+    with bench.open(collection="q") as index:
+        found = index.search("A1", mode="lexical").hits
+    assert found[0].document.path == b"1.md"
 
 
 def test_writers_at_once_send_each_window_once_between_them(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def model() -> object:
 def test_the_tutorial_runs_and_prints_what_it_shows(
     tmp_path: Path, model: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda *_: model)
+    monkeypatch.setattr("variorum.door.opened.embedder_from_spec", lambda *_: model)
     place = Workplace(tmp_path)
     ran = 0
     for block in blocks(TUTORIAL):
@@ -191,7 +191,7 @@ def test_the_tutorial_runs_and_prints_what_it_shows(
 def test_the_transcript_of_the_readme_is_what_the_demo_prints(
     tmp_path: Path, model: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda *_: model)
+    monkeypatch.setattr("variorum.door.opened.embedder_from_spec", lambda *_: model)
     [block] = blocks(README, "console")
     _, *shown = block.body.rstrip("\n").split("\n")
     printed = run(Workplace(tmp_path), "variorum demo")

@@ -11,11 +11,12 @@ import pytest
 
 import variorum
 from command_tree import leaves, named
-from json_shapes import COMMON_REPORT, ERROR_SHAPE, SHAPES
+from json_shapes import COMMON_REPORT, CONTEXT, ERROR_SHAPE, SHAPES
 from pages import ALL, PYTHON, README, REFERENCE, TUTORIAL, blocks, code_words, section, steps
 from variorum.chunking.spec import CHUNKERS, chunker_from_spec
 from variorum.door import config
 from variorum.embedding.registry import MODELS, embedder_from_spec
+from variorum.embedding.rerank.registry import RERANKERS
 from variorum.lab.peers import PEERS
 from variorum.ledger.alerts import NAMES as ALERTS
 from variorum.ledger.thresholds import Thresholds
@@ -72,13 +73,18 @@ def test_every_json_field_is_documented(name: str) -> None:
     text = section(REFERENCE, f"### variorum {name}")
     documented = code_words(text)
     fields = SHAPES[name]
-    if name in ("plan", "sync"):
+    if name in ("plan", "sync", "model use"):
         documented |= code_words(section(REFERENCE, "### The report"))
     assert fields <= documented, fields - documented
 
 
+def test_every_field_of_a_context_is_documented() -> None:
+    documented = code_words(section(REFERENCE, "### variorum search"))
+    assert documented >= CONTEXT
+
+
 def test_every_documented_json_field_exists() -> None:
-    known = set().union(*SHAPES.values(), COMMON_REPORT, ERROR_SHAPE)
+    known = set().union(*SHAPES.values(), COMMON_REPORT, CONTEXT, ERROR_SHAPE)
     paths = {
         word
         for word in code_words(section(REFERENCE, "## Commands") + section(REFERENCE, "## JSON"))
@@ -225,6 +231,16 @@ def test_every_kind_of_model_and_its_settings_are_documented() -> None:
     assert rows == {f"{name}({kind.required[0]}=…)" for name, kind in kinds.items()}
     named = {field for kind in kinds.values() for field in kind.parameters}
     assert named == code_words(" ".join(re.findall(r"^\| (`[a-z_`, ]+`) \|", text, re.MULTILINE)))
+
+
+def test_every_reranker_and_its_settings_are_documented() -> None:
+    text = section(REFERENCE, "## Rerankers")
+    rows = dict(re.findall(r"^\| `(\w+)\(([^`]+)\)` \|", text, re.MULTILINE))
+    assert set(rows) == set(RERANKERS)
+    for name, required in rows.items():
+        line = next(one for one in text.splitlines() if one.startswith(f"| `{name}("))
+        settings = set(RERANKERS[name]) - set(re.findall(r"(\w+)=", required))
+        assert settings <= code_words(line), name
 
 
 def test_the_door_is_small_and_is_exactly_the_documented_list() -> None:

@@ -16,6 +16,7 @@ from variorum.records.text import Span
 
 MODELS = ["hashing", pytest.param("e5-small", marks=pytest.mark.model)]
 BLANKS = " \t\n"
+PAGES = Path(__file__).parent.parent / "golden" / "chunking"
 SPECS = [
     "anchored(max_tokens=24, min_tokens=8)",
     "fixed(max_tokens=12)",
@@ -77,6 +78,39 @@ def test_a_range_counts_on_its_own_what_its_characters_do(name, data):
     assert own == [tokenizer.count(text[start:end].strip()) for start, end in spans]
 
 
+@pytest.mark.model
+@pytest.mark.parametrize("page", ["sample.en.md", "sample.zh.md"])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_any_range_of_a_page_counts_on_its_own_what_its_characters_do(page, data):
+    text = (PAGES / page).read_text(encoding="utf-8")
+    tokenizer = model_of("e5-small").tokenizer
+    spans = data.draw(st.lists(st.tuples(*[st.integers(0, len(text))] * 2), min_size=50))
+    own = TokenMap.of(text, tokenizer).own([Span(*sorted(span)) for span in spans])
+    assert own == tokenizer.count_many([text[min(one) : max(one)].strip() for one in spans])
+
+
+@pytest.mark.model
+@laws
+@given(data=st.data())
+def test_a_text_has_the_tokens_of_both_sides_of_a_seam(data):
+    page = (PAGES / "sample.zh.md").read_text(encoding="utf-8")
+    tokenizer = model_of("e5-small").tokenizer
+    start = data.draw(st.integers(0, len(page) - 60))
+    text = page[start : start + data.draw(st.integers(2, 60))]
+    for place in range(1, len(text)):
+        if tokenizer.is_seam(text, place):
+            known = tokenizer.count(text[place - 1])
+            rest = tokenizer.count(text[place - 1 :]) - known
+            assert tokenizer.count(text) == tokenizer.count(text[:place]) + rest
+            assert place in tokenizer.starts(text)
+    for place in tokenizer.starts(text):
+        if tokenizer.stands_alone(text, place):
+            assert tokenizer.starts(text[:place]) == [
+                one for one in tokenizer.starts(text) if one < place
+            ]
+
+
 @pytest.mark.parametrize("name", MODELS)
 @laws
 @given(first=any_text, second=any_text, blank=st.sampled_from(BLANKS))
@@ -111,7 +145,6 @@ def test_only_the_ends_of_a_range_that_stand_in_a_word_are_tokenized_again():
     assert tokenizer.characters == len("wo") + len("fi")
 
 
-PAGES = Path(__file__).parent.parent / "golden" / "chunking"
 SIZED = [
     "anchored(max_tokens={}, min_tokens=20)",
     "fixed(max_tokens={})",

@@ -241,6 +241,27 @@ class IndexMachine(RuleBasedStateMachine):
     def sync_one_source(self, source: str) -> None:
         self.run("main", source)
 
+    @rule(name=st.sampled_from(sorted(COLLECTIONS)), dimensions=st.sampled_from(DIMENSIONS))
+    def use_model(self, name: str, dimensions: int) -> None:
+        """A switch keeps every document, and pays for what this model never embedded."""
+        model, embedder = self.collections[name], self.embedders[dimensions]
+        if not model.generations:
+            return
+        before = self.stored(name)
+        report = self.index(name).use_model(embedder)
+        after = self.stored(name)
+        asked = {key_of(embedder, text, COLLECTIONS[name]) for text in embedder.taken()}
+        assert visible_of(after) == visible_of(before)
+        if report.generation is None:
+            assert (after, asked) == (before, set())
+            return
+        assert after.generation == before.generation + 1
+        assert asked == set(after.tokens) - self.embedded
+        self.embedded |= asked
+        model.models[after.generation] = dimensions
+        self.remember(name, after.generation)
+        self.check_an_older_one(name)
+
     @rule(name=st.sampled_from(["main", "twin"]))
     def relayout(self, name: str) -> None:
         self.run(name, None, relayout=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from json_shapes import ERROR_SHAPE, SHAPES, shape
+from json_shapes import CONTEXT, ERROR_SHAPE, SHAPES, shape
 from workplace import LEAVE, Workplace
 
 
@@ -33,7 +33,7 @@ def test_a_plan_has_the_documented_fields(published: Workplace) -> None:
     published.write("docs/logo.png", b"\x89PNG")
     published.write("docs/odd.md", "---\na: [\n---\n\nText.\n")
     options = ("-v", "--usd-per-mtok", "0.5", "--explain", "docs:leave.md")
-    options += ("--drop-source", "gone")
+    options += ("--drop-source", "gone", "--changed", published.list_of_doubt())
     of_a_removed_document = {"detail[].tokens_by_reason[]"}
     assert found_shape(published, "plan", *options) == SHAPES["plan"] | of_a_removed_document
 
@@ -52,7 +52,8 @@ def test_a_sync_has_the_documented_fields(place: Workplace) -> None:
     place.write("docs/bad.md", b"ok \xff")
     place.write("docs/logo.png", b"\x89PNG")
     place.write("docs/odd.md", "---\na: [\n---\n\nText.\n")
-    assert found_shape(place, "sync", "--drop-source", "gone") == SHAPES["sync"]
+    options = ("--drop-source", "gone", "--changed", place.list_of_doubt())
+    assert found_shape(place, "sync", *options) == SHAPES["sync"]
 
 
 def test_a_sync_does_what_the_plan_before_it_counted(published: Workplace) -> None:
@@ -66,7 +67,7 @@ def test_a_sync_does_what_the_plan_before_it_counted(published: Workplace) -> No
 
 
 READING = [
-    ("search", ("search", "parental leave"), ()),
+    ("search", ("search", "parental leave", "--explain", "-k", "1"), ()),
     ("log", ("log",), ()),
     ("diff", ("diff", "1", "2"), ()),
     ("status", ("status",), ("held[]", "shared_roots[]")),
@@ -84,6 +85,30 @@ def test_a_command_has_the_documented_fields(
     found = found_shape(revised, *arguments)
     documented = {leaf for leaf in SHAPES[name] if not any(leaf.startswith(e) for e in empty)}
     assert found == documented | set(empty)
+
+
+def test_a_context_has_the_documented_fields(published: Workplace) -> None:
+    found = published.json("search", "parental leave", "--context", "--budget", "120")
+    assert shape(found) == CONTEXT
+    assert found["tokens"] <= 120
+    assert all(one["text"] in found["text"] for one in found["passages"])
+
+
+def test_a_context_alone_is_on_stdout_and_what_it_took_on_stderr(published: Workplace) -> None:
+    arguments = ("search", "parental leave", "--context", "--budget", "120")
+    text = published.json(*arguments)["text"]
+    result = published.done(*arguments, "--explain")
+    assert result.out == text
+    assert "of 120 tokens" in result.err
+    assert "tokens with it" in result.err
+
+
+@pytest.mark.parametrize("option", [("--budget", "9"), ("--format", "json"), ("--expand", "none")])
+def test_an_option_of_a_context_without_one_is_an_error(
+    published: Workplace, option: tuple[str, str]
+) -> None:
+    result = published.run("search", "leave", *option, "--json")
+    assert (result.code, result.json["kind"]) == (2, "bad-parameter")
 
 
 def test_an_opened_citation_has_the_documented_fields(published: Workplace) -> None:

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from command_tree import leaves
 from variorum.records.errors import BugError
-from variorum.surfaces.cli import reading
+from variorum.surfaces.cli import searching
 from variorum.surfaces.cli.app import run, variorum
 from workplace import LEAVE, Workplace
 
@@ -219,7 +219,7 @@ def _failing(error: BaseException) -> Any:
 def test_an_unexpected_exception_is_a_bug_report_without_a_traceback(
     published: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "print_answer", _failing(ZeroDivisionError("surprise")))
+    monkeypatch.setattr(searching, "print_answer", _failing(ZeroDivisionError("surprise")))
     result = published.run("search", "leave")
     assert result.code == BugError.exit_code == 70
     assert "ZeroDivisionError: surprise" in result.err
@@ -238,7 +238,7 @@ def test_a_bug_is_raised_where_debugging_is_asked_for(
     published: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VARIORUM_DEBUG", "1")
-    monkeypatch.setattr(reading, "print_answer", _failing(ZeroDivisionError("surprise")))
+    monkeypatch.setattr(searching, "print_answer", _failing(ZeroDivisionError("surprise")))
     with pytest.raises(ZeroDivisionError):
         published.run("search", "leave")
 

@@ -40,7 +40,7 @@ def store_file(place: Workplace) -> Path:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda *_: HashingEmbedder())
+    monkeypatch.setattr("variorum.door.opened.embedder_from_spec", lambda *_: HashingEmbedder())
     place = Workplace(tmp_path)
     assert_story(place.run("sync", "nowhere"), 4, "nowhere", "does not exist", "check the path")
     assert not (tmp_path / ".variorum").exists()
@@ -278,7 +278,7 @@ def test_an_input_that_the_model_rejects_holds_its_document(
     published.write("docs/new.md", "# New\n\nparking rules\n")
     published.write("docs/leave.md", LEAVE + "\n## Cars\n\nparking is free\n")
     published.write("docs/other.md", "# Other\n\nparental leave elsewhere\n")
-    monkeypatch.setattr("variorum.door.index.embedder_from_spec", lambda *_: Rejecting(256))
+    monkeypatch.setattr("variorum.door.opened.embedder_from_spec", lambda *_: Rejecting(256))
     result = published.run("sync", "--json")
     held = {one["document"]: one["kind"] for one in result.json["held"]}
     assert result.code == 3

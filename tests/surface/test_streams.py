@@ -118,7 +118,7 @@ def test_an_interruption_is_one_error(
 
 PRESSING = """
 import os, signal, sys
-import variorum.door.index as door
+import variorum.door.opened as door
 from variorum.embedding.hashing import HashingEmbedder
 from variorum.surfaces.cli import main
 

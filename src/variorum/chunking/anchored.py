@@ -1,11 +1,17 @@
 """Anchored chunking: structural boundaries, chosen by level and by the text that follows them.
 
 Locality. Whether a candidate is a peak depends on the candidates within `min_tokens` of it alone,
-and each range between two peaks is cut on its own. So an edit changes only the ranges that touch
-the characters from `min_tokens` before it to `min_tokens` after it (and what the parser reads in
-another way because of it). Peaks stand at least `min_tokens` apart, so these are at most four,
-before the edit and after it: no more inputs are new, but for the parts of a range that is larger
-than `max_tokens`.
+and each range between two peaks is cut on its own. An edit changes the candidates in it, those up
+to `REACH_BEFORE` characters before it, whose hash sees it, and those up to `REACH_AFTER` after it,
+white space apart, whose level does; and hence the ranges that touch the tokens from `min_tokens`
+before these to `min_tokens` after them. Peaks stand at least `min_tokens` apart. So an edit that
+leaves `k` tokens in place of others changes at most
+
+    4 + (REACH_BEFORE + REACH_AFTER + k) // min_tokens
+
+ranges, as far as none of these characters is more than one token, and the tokenizer and the parser
+read the rest as before: four where the minimum is 44 and `k` at most 11. A range over `max_tokens`
+is several chunks.
 """
 
 from collections.abc import Callable
@@ -18,12 +24,23 @@ from numpy.typing import NDArray
 
 from variorum.chunking.boundaries import boundaries
 from variorum.chunking.candidates import Candidates
-from variorum.chunking.characters import Codes, blank_mask, code_points, window_hashes
+from variorum.chunking.characters import (
+    HASH_WINDOW,
+    Codes,
+    blank_mask,
+    code_points,
+    window_hashes,
+)
 from variorum.chunking.chunker import Chunker, Shape, canonical_spec, refuse
 from variorum.chunking.graphemes import Graphemes
 from variorum.chunking.ranges import RangeMax
 from variorum.chunking.tokens import Positions, TokenMap
 from variorum.records.text import Span, Structure
+
+REACH_BEFORE = HASH_WINDOW
+REACH_AFTER = 8
+"""Most characters from an edit to a candidate that it changes: by its hash, and by its level, which
+the end of the sentence before it decides."""
 
 _CLAUSE_MARKS = np.array([ord(mark) for mark in ",;:，；：、。！？…"], dtype=np.uint32)
 

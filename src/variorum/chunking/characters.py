@@ -13,6 +13,7 @@ Codes = NDArray[np.uint32]
 HASH_WINDOW = 24
 """Characters after a boundary that decide its hash: about five English words."""
 
+_UNDERSCORE = ord("_")
 _HIGHEST_BLANK = 0x3000
 _BLANK = np.array([chr(code).isspace() for code in range(_HIGHEST_BLANK + 2)])
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -26,6 +27,19 @@ def code_points(text: str) -> Codes:
 def blank_mask(codes: Codes) -> NDArray[np.bool_]:
     """Which code points are white space as `str.isspace` sees it."""
     return _BLANK[np.minimum(codes, _HIGHEST_BLANK + 1)]
+
+
+def word_mask(codes: Codes) -> NDArray[np.bool_]:
+    """Which code points are letters, digits or underscores, as `\\w` sees them."""
+    present = np.flatnonzero(np.bincount(codes)) if len(codes) else np.zeros(0, dtype=np.int64)
+    known = np.zeros(int(present[-1]) + 1 if len(present) else 0, dtype=np.bool_)
+    known[present] = [code == _UNDERSCORE or chr(code).isalnum() for code in present.tolist()]
+    return known[codes]
+
+
+def counts_before(mask: NDArray[np.bool_]) -> Positions:
+    """int64[n + 1]: how many are true before each place."""
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(mask, dtype=np.int64)])
 
 
 def line_starts(codes: Codes) -> Positions:

@@ -15,7 +15,7 @@ from variorum.chunking.chunker import CUT_ANYWHERE, Chunker, Shape, canonical_sp
 from variorum.chunking.fixed import Fixed
 from variorum.chunking.graphemes import Graphemes
 from variorum.chunking.tokens import TokenMap
-from variorum.chunking.units import Unit, units
+from variorum.chunking.units import Units, units
 from variorum.records.text import Span, Structure
 
 FINGERPRINT_BASE = np.uint64(0x100000001B3)
@@ -100,7 +100,7 @@ class ContentDefined:
         if not text:
             return []
         stream = units(text, tokens, self.max_tokens, segmented=self.words == "segmented")
-        starts = [unit.start for unit in stream] + [len(text)]
+        starts = [*stream.starts.tolist(), len(text)]
         rule = _Rule(self, starts, tokens, _fingerprints(text, stream, self))
         cuts = sorted({0, *(starts[index] for index in rule.cuts())})
         windows, graphemes = Fixed(self.max_tokens), Graphemes(text)
@@ -167,21 +167,25 @@ def _places(fingerprints: NDArray[np.uint64], bits: int, window: int) -> list[in
     return found
 
 
-def _fingerprints(text: str, stream: Sequence[Unit], chunker: ContentDefined) -> NDArray[np.uint64]:
+def _fingerprints(text: str, stream: Units, chunker: ContentDefined) -> NDArray[np.uint64]:
     """uint64[n - window_words + 1]: of the `window_words` units before each place."""
-    known: dict[tuple[str, bool], int] = {}
-    symbols = np.zeros(len(stream), dtype=np.uint64)
-    for index, unit in enumerate(stream):
-        key = text[unit.start : unit.end].strip(), unit.opens
-        if key not in known:
-            known[key] = _symbol(*key)
-        symbols[index] = known[key]
+    plain, opening = _Symbols("W"), _Symbols("P")
+    words = list(map(str.strip, stream.of(text)))
+    symbols = np.fromiter(map(plain.__getitem__, words), dtype=np.uint64, count=len(words))
+    for index in np.flatnonzero(stream.opens).tolist():
+        symbols[index] = opening[words[index]]
     return rolling_hashes(symbols, chunker.window_words, FINGERPRINT_BASE)
 
 
-def _symbol(word: str, opens: bool) -> int:
-    """64 bits of a word in NFC, and of whether a blank line stands before it."""
-    marked = ("P" if opens else "W") + unicodedata.normalize("NFC", word)
-    encoded = marked.encode("utf-8", "surrogatepass")
-    digest = hashlib.blake2b(encoded, digest_size=8, person=_PERSON).digest()
-    return int.from_bytes(digest, "big")
+class _Symbols(dict[str, int]):
+    """64 bits of each word in NFC, after a mark that says whether a blank line stands before it."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+
+    def __missing__(self, word: str) -> int:
+        marked = self._mark + unicodedata.normalize("NFC", word)
+        encoded = marked.encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(encoded, digest_size=8, person=_PERSON).digest()
+        symbol = self[word] = int.from_bytes(digest, "big")
+        return symbol

@@ -3,13 +3,12 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.chunking.words import OwnText, own_text
-from variorum.records.protocols import SplitsAtBlanks, Tokenizer
+from variorum.chunking.words import OwnText, Splits, own_text
+from variorum.records.protocols import KnowsSeams, SplitsAtBlanks, Tokenizer
 from variorum.records.text import Span
 
 Positions = NDArray[np.int64]
@@ -27,7 +26,7 @@ class TokenMap:
         self._given = starts
         self._read: tuple[str, Tokenizer] | None = None
         self._own: dict[Span, int] = {}
-        self._ragged: dict[str, int] = {}
+        self._ragged: dict[str, int] = {"": 0}
 
     @classmethod
     def of(cls, text: str, tokenizer: Tokenizer) -> "TokenMap":
@@ -96,8 +95,8 @@ class TokenMap:
     def own(self, spans: Sequence[Span]) -> list[int]:
         """Exact tokens of each range on its own, outer white space trimmed; counted once.
 
-        Where the tokenizer splits at blanks, only what stands beside no blank at the ends of a
-        range is tokenized again. Without a tokenizer, `count` stands in.
+        Where the tokenizer splits at blanks, only what stands at the ends of a range, beside no
+        blank and no seam, is tokenized again. Without a tokenizer, `count` stands in.
         """
         missing = [span for span in dict.fromkeys(spans) if span not in self._own]
         if self._read is None:
@@ -107,15 +106,32 @@ class TokenMap:
         return [self._own[span] for span in spans]
 
     def _own_counts(self, spans: Sequence[Span], text: str, tokenizer: Tokenizer) -> list[int]:
-        split = isinstance(tokenizer, SplitsAtBlanks) and tokenizer.splits_at_blanks
-        parts = [own_text(text, span, split=split) for span in spans]
-        pieces = dict.fromkeys(chain.from_iterable(part.ragged for part in parts))
-        asked = [piece for piece in pieces if piece not in self._ragged]
+        parts = [own_text(text, span, self._splits) for span in spans]
+        pieces = {piece for part in parts for piece in (*part.ragged, part.repeated)}
+        asked = sorted(pieces - self._ragged.keys())
         if asked:
             self._ragged.update(zip(asked, tokenizer.count_many(asked), strict=True))
-        return [
-            self._inside(part) + sum(self._ragged[one] for one in part.ragged) for part in parts
-        ]
+        return [self._own_count(part) for part in parts]
 
-    def _inside(self, part: OwnText) -> int:
-        return self.count(*part.whole_words) if part.whole_words else 0
+    def _own_count(self, part: OwnText) -> int:
+        inside = self.count(*part.inside) if part.inside else 0
+        again = sum(self._ragged[piece] for piece in part.ragged)
+        return inside + again - self._ragged[part.repeated]
+
+    @cached_property
+    def _splits(self) -> Splits:
+        """Where the tokenizer splits the text."""
+        tokenizer = self._read[1] if self._read else None
+        blanks = isinstance(tokenizer, SplitsAtBlanks) and tokenizer.splits_at_blanks
+        if not isinstance(tokenizer, KnowsSeams):
+            return Splits(blanks)
+        stands_alone = tokenizer.stands_alone
+
+        def is_end(text: str, place: int) -> bool:
+            return self._is_start(place) and stands_alone(text, place)
+
+        return Splits(blanks, tokenizer.is_seam, is_end)
+
+    def _is_start(self, place: int) -> bool:
+        index = self.before(place)
+        return index < len(self.starts) and self.starts[index] == place

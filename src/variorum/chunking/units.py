@@ -1,15 +1,23 @@
 """What content-defined cuts are found in: words, and parts of words that are too long."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from variorum.chunking.characters import code_points, rolling_hashes
+from variorum.chunking.characters import (
+    Codes,
+    blank_mask,
+    code_points,
+    counts_before,
+    rolling_hashes,
+    word_mask,
+)
 from variorum.chunking.graphemes import Graphemes
-from variorum.chunking.tokens import TokenMap
+from variorum.chunking.tokens import Positions, TokenMap
 
 LONG_CHARACTERS = 32
 """A run of letters and digits is a unit up to this length; a longer one is cut by its hashes."""
@@ -19,36 +27,35 @@ _MEAN_MASK = np.uint64(7)
 _HIGH_BITS = np.uint64(40)
 
 _UNSPACED = (
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uf900-\ufaff\U00020000-\U0003ffff"
+    *((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF)),
+    *((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF)),
 )
-_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_PART = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+|.", re.DOTALL)
-_WORD = re.compile(r"\S+")
+"""First and last code points of scripts written without spaces."""
+
 _LINE_END = r"(?:\r\n|\r(?!\n)|\n)"
 _PARAGRAPH = re.compile(rf"{_LINE_END}[\t\f\v ]*{_LINE_END}")
 
 
-class Unit(NamedTuple):
-    """A word or a part of one; `opens` where a blank line stands before it."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """Words and parts of words in order, as columns; `opens` where a blank line stands before."""
 
-    start: int
-    end: int
-    opens: bool = False
+    starts: Positions
+    ends: Positions
+    opens: NDArray[np.bool_]
+
+    def of(self, text: str) -> list[str]:
+        """The characters of each."""
+        ends = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        return [text[start:end] for start, end in ends]
 
 
-def words(text: str) -> list[Unit]:
+def words(text: str) -> Units:
     """The runs of characters that are not white space."""
-    found: list[Unit] = []
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        before = found[-1].end if found else start
-        opens = start - before > 1 and _PARAGRAPH.search(text, before, start) is not None
-        found.append(Unit(start, end, opens))
-    return found
+    return _words(text, code_points(text))
 
 
-def units(text: str, tokens: TokenMap, max_tokens: int, *, segmented: bool) -> list[Unit]:
+def units(text: str, tokens: TokenMap, max_tokens: int, *, segmented: bool) -> Units:
     """Units that each have at most `max_tokens` tokens, blanks after them included.
 
     A word over that is cut into single characters of scripts written without spaces, runs of
@@ -57,36 +64,79 @@ def units(text: str, tokens: TokenMap, max_tokens: int, *, segmented: bool) -> l
     that. What is still too large is cut into graphemes. Every unit starts at a grapheme boundary,
     and the first one at 0.
     """
-    graphemes = Graphemes(text)
-    found: list[Unit] = []
-    for word in words(text):
-        too_long = tokens.count(word.start, word.end) > max_tokens
-        if too_long or (segmented and _is_segmented(text, word)):
-            found.extend(_parts(text, word, graphemes))
-        else:
-            found.append(word)
-    placed = _placed(found, len(text), graphemes)
-    ends = [*(unit.start for unit in placed[1:]), len(text)]
-    return list(_bounded(zip(placed, ends, strict=True), tokens, max_tokens, graphemes))
+    codes, graphemes = code_points(text), Graphemes(text)
+    found, unspaced = _words(text, codes), _unspaced(codes)
+    broken = tokens.before_each(found.ends) - tokens.before_each(found.starts) > max_tokens
+    if segmented:
+        seen = counts_before(unspaced)
+        broken |= (found.ends - found.starts > LONG_CHARACTERS) | (
+            seen[found.ends] > seen[found.starts]
+        )
+    if broken.any():
+        found = _parts(text, found, broken, word_mask(codes) & ~unspaced, graphemes)
+    return _bounded(_placed(found, len(text), graphemes), len(text), tokens, max_tokens, graphemes)
 
 
-def _is_segmented(text: str, word: Unit) -> bool:
-    if word.end - word.start > LONG_CHARACTERS:
-        return True
-    return _HAS_UNSPACED.search(text, word.start, word.end) is not None
+def _words(text: str, codes: Codes) -> Units:
+    edges = np.diff((~blank_mask(codes)).astype(np.int8), prepend=0, append=0)
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    opens = np.zeros(len(starts), dtype=np.bool_)
+    lines = counts_before((codes == 10) | (codes == 13))
+    for index in (np.flatnonzero(lines[starts[1:]] - lines[ends[:-1]] > 1) + 1).tolist():
+        opens[index] = _PARAGRAPH.search(text, ends[index - 1], starts[index]) is not None
+    return Units(starts, ends, opens)
 
 
-def _parts(text: str, word: Unit, graphemes: Graphemes) -> Iterator[Unit]:
-    """The parts of a word, at grapheme boundaries."""
-    starts = {word.start}
-    for match in _PART.finditer(text, word.start, word.end):
-        start, end = match.span()
-        starts.add(graphemes.floor(start))
-        if end - start > LONG_CHARACTERS:
-            starts.update(map(graphemes.floor, _hashed(text, start, end)))
-    inside = sorted(start for start in starts if start >= word.start)
-    for start, end in pairwise([*inside, word.end]):
-        yield Unit(start, end, word.opens and start == word.start)
+def _unspaced(codes: Codes) -> NDArray[np.bool_]:
+    """Which characters are of scripts written without spaces."""
+    bounds = np.array([(first, last + 1) for first, last in _UNSPACED], dtype=np.uint32).ravel()
+    inside = np.searchsorted(bounds, codes, side="right") % 2 == 1
+    found: NDArray[np.bool_] = inside
+    return found
+
+
+def _parts(
+    text: str,
+    whole: Units,
+    broken: NDArray[np.bool_],
+    letters: NDArray[np.bool_],
+    graphemes: Graphemes,
+) -> Units:
+    """The words, with the parts of those that are broken, at grapheme boundaries, in their place.
+
+    `letters` says which characters stand together in a part.
+    """
+    firsts, lasts = whole.starts[broken], whole.ends[broken]
+    places = _part_starts(text, firsts, lasts, letters)
+    first_of = firsts[np.searchsorted(firsts, places, side="right") - 1]
+    floors = graphemes.floor_each(places)
+    are_starts = np.zeros(len(text) + 1, dtype=np.bool_)
+    are_starts[whole.starts] = True
+    are_starts[floors[floors >= first_of]] = True
+    starts = np.flatnonzero(are_starts)
+    owner = np.searchsorted(whole.starts, starts, side="right") - 1
+    ends = np.minimum(np.append(starts[1:], len(text)), whole.ends[owner])
+    return Units(starts, ends, whole.opens[owner] & (starts == whole.starts[owner]))
+
+
+def _part_starts(
+    text: str, firsts: Positions, lasts: Positions, letters: NDArray[np.bool_]
+) -> Positions:
+    """Where the parts of the words `[firsts, lasts)` start, in no order."""
+    depth = np.zeros(len(text) + 1, dtype=np.int8)
+    depth[firsts] += 1
+    depth[lasts] -= 1
+    chosen = np.cumsum(depth[:-1], dtype=np.int8) == 1
+    chosen[1:] &= ~(letters[1:] & letters[:-1])
+    starts = np.flatnonzero(chosen)
+    after = lasts[np.searchsorted(firsts, starts, side="right") - 1]
+    ends = np.minimum(np.append(starts[1:], len(text)), after)
+    hashed = [
+        place
+        for index in np.flatnonzero(ends - starts > LONG_CHARACTERS).tolist()
+        for place in _hashed(text, int(starts[index]), int(ends[index]))
+    ]
+    return np.concatenate([starts, np.array(hashed, dtype=np.int64)])
 
 
 def _hashed(text: str, start: int, end: int) -> Iterator[int]:
@@ -103,25 +153,40 @@ def _hashed(text: str, start: int, end: int) -> Iterator[int]:
             yield last
 
 
-def _placed(found: list[Unit], length: int, graphemes: Graphemes) -> list[Unit]:
+def _placed(found: Units, length: int, graphemes: Graphemes) -> Units:
     """The units, each starting at a grapheme boundary, the first one at 0."""
-    placed: list[Unit] = []
-    for unit in found or [Unit(0, length)]:
-        start = graphemes.floor(unit.start) if placed else 0
-        placed.append(unit._replace(start=start))
-    return placed
+    if not len(found.starts):
+        return Units(np.zeros(1, np.int64), np.array([length]), np.zeros(1, np.bool_))
+    starts = graphemes.floor_each(found.starts)
+    starts[0] = 0
+    return Units(starts, found.ends, found.opens)
 
 
 def _bounded(
-    placed: Iterable[tuple[Unit, int]], tokens: TokenMap, max_tokens: int, graphemes: Graphemes
-) -> Iterator[Unit]:
+    placed: Units, length: int, tokens: TokenMap, max_tokens: int, graphemes: Graphemes
+) -> Units:
     """The units, with graphemes in place of one that is too large up to the next one's start."""
-    for unit, end in placed:
-        if tokens.count(unit.start, end) <= max_tokens:
-            yield unit
-            continue
-        start = unit.start
-        while start < end:
-            after = graphemes.ceiling(start + 1)
-            yield Unit(start, after, unit.opens and start == unit.start)
-            start = after
+    bounds = np.append(placed.starts, length)
+    large = np.flatnonzero(np.diff(tokens.before_each(bounds)) > max_tokens)
+    if not len(large):
+        return placed
+    ends = placed.ends.copy()
+    inside: list[tuple[int, int]] = []
+    for index in large.tolist():
+        places = _graphemes_of(bounds[index], bounds[index + 1], graphemes)
+        ends[index] = places[0]
+        inside += pairwise(places)
+    more = np.array(inside, dtype=np.int64).reshape(-1, 2)
+    starts = np.concatenate([placed.starts, more[:, 0]])
+    order = np.argsort(starts, kind="stable")
+    opens = np.concatenate([placed.opens, np.zeros(len(more), dtype=np.bool_)])
+    return Units(starts[order], np.concatenate([ends, more[:, 1]])[order], opens[order])
+
+
+def _graphemes_of(start: int, end: int, graphemes: Graphemes) -> list[int]:
+    """Where each grapheme of `[start, end)` ends."""
+    places: list[int] = []
+    while start < end:
+        start = graphemes.ceiling(start + 1)
+        places.append(start)
+    return places

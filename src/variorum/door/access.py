@@ -12,6 +12,7 @@ from variorum.access.principals import Principal, acting_as
 from variorum.access.standing import Standing
 from variorum.door.access_answers import DocumentAccess, Readable, SectionAccess, Verdict, reasons
 from variorum.door.config import CollectionConfig
+from variorum.door.naming import named_document
 from variorum.records.errors import InputError, NotFoundError, UnavailableError
 from variorum.records.names import DocumentName
 from variorum.retrieval.asking import Asked, asked_at
@@ -74,7 +75,7 @@ class Access:
             InputError: no principal, no document's name, or no date.
             NotFoundError: the collection never held the document.
         """
-        name = _document(document)
+        name = named_document(document, "document")
         who, asked = self._principal(principal), self._asked(effective)
         view = self._view(who, asked)
         found = self.who(name)
@@ -96,7 +97,7 @@ class Access:
             InputError: not a document's name.
             NotFoundError: the collection never held the document.
         """
-        name = _document(document)
+        name = named_document(document, "document")
         view = self._view(None, Asked(None, 0))
         identifier = view.document_id(name)
         row = next((one for one in view.documents.values() if one.document == name), None)
@@ -198,10 +199,6 @@ def _read(file: Path) -> str:
             found=error.strerror or str(error),
             remedy="check its permissions",
         ) from error
-
-
-def _document(document: str | DocumentName) -> DocumentName:
-    return document if isinstance(document, DocumentName) else DocumentName.parse(document)
 
 
 def _sorted(readers: frozenset[str]) -> tuple[str, ...]:

@@ -56,6 +56,7 @@ class CollectionConfig:
     planner: bool = True
     heading_depth: int = 0
     model: str = DEFAULT_MODEL
+    reranker: str = ""
     usd_per_million_tokens: float | None = None
     policy: Path = Path(POLICY_FILE)
     audit: str = "off"
@@ -300,6 +301,7 @@ def _defaults(file: Path, top: _Table) -> CollectionConfig:
         planner=chunking.take("planner", bool, True),
         heading_depth=_depth(chunking, 0),
         model=model.text("spec", DEFAULT_MODEL),
+        reranker=model.text("reranker", None) or "",
         usd_per_million_tokens=_price(model),
         policy=file.resolve().parent / POLICY_FILE,
     )
@@ -400,6 +402,7 @@ def _collection(
         planner=table.take("planner", bool, defaults.planner),
         heading_depth=_depth(table, defaults.heading_depth),
         model=table.text("model", defaults.model),
+        reranker=table.text("reranker", None) or defaults.reranker,
         usd_per_million_tokens=defaults.usd_per_million_tokens,
         policy=table.path.resolve().parent / table.take("policy", str, defaults.policy.name),
         audit=audit,

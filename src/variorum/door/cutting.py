@@ -7,9 +7,10 @@ from pathlib import Path
 from variorum.chunking import chunker_from_spec, lay_out
 from variorum.chunking.versions import algorithm_of
 from variorum.door.index import Index
+from variorum.door.reading import file_bytes, not_a_file
 from variorum.formats import decode, parse
 from variorum.records.arguments import place
-from variorum.records.errors import InputError, NotFoundError, UnavailableError
+from variorum.records.errors import InputError
 from variorum.records.layout import Layout, PreviousLayout, Recipe
 from variorum.records.text import Revision, Text
 from variorum.sources.naming import content_type_of
@@ -138,38 +139,6 @@ def _cut(
 
 
 def _read(path: Path) -> bytes:
-    try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise _not_a_file(path, "a device, a pipe or a socket")
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise NotFoundError(
-            f"there is no file at {path}",
-            kind="no-such-file",
-            subject=str(path),
-            expected="a text file",
-            found="nothing",
-            remedy="check the path",
-        ) from error
-    except IsADirectoryError as error:
-        raise _not_a_file(path, "a folder") from error
-    except OSError as error:
-        raise UnavailableError(
-            f"{path} cannot be read",
-            kind="unreadable-file",
-            subject=str(path),
-            expected="a readable file",
-            found=error.strerror or str(error),
-            remedy="check its permissions",
-        ) from error
-
-
-def _not_a_file(path: Path, found: str) -> InputError:
-    return InputError(
-        f"{path} is {found}",
-        kind="not-a-file",
-        subject=str(path),
-        expected="a text file",
-        found=found,
-        remedy="name text files; `variorum plan -v` looks at a whole folder",
-    )
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise not_a_file(path, "a device, a pipe or a socket")
+    return file_bytes(path)

@@ -1,4 +1,4 @@
-"""Sources that nobody configured: what a path on the command line is, and what it is called."""
+"""What arguments name: documents, and sources that nobody configured, with what they are called."""
 
 import hashlib
 import os
@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from variorum.door.config import SourceConfig
-from variorum.records.names import is_source_name, may_stand_in_source_name
+from variorum.records.arguments import bad_parameter, words
+from variorum.records.names import DocumentName, is_source_name, may_stand_in_source_name
 from variorum.sources.git_place import PREFIX, git_place
 
 
@@ -53,3 +54,16 @@ def source_name_of(path: Path) -> str:
     if is_source_name(name):
         return name
     return f"documents-{hashlib.sha256(os.fsencode(own)).hexdigest()[:8]}"
+
+
+def named_document(name: str | DocumentName, argument: str = "explain") -> DocumentName:
+    """The document that an argument names.
+
+    Raises:
+        InputError: it names none that could be.
+    """
+    if not isinstance(name, DocumentName):
+        return DocumentName.parse(words(argument, name))
+    if not name.is_printable:
+        raise bad_parameter(argument, "a DocumentName of a source and a path", name)
+    return name

@@ -8,7 +8,15 @@ from variorum.embedding.answers import require_sound_answer
 from variorum.embedding.batches import BatchLimits, limits_of
 from variorum.records.arguments import bad_parameter
 from variorum.records.errors import BugError, UnavailableError, VariorumError
-from variorum.records.protocols import Embedder, ModelIdentity, Role, Tokenizer, Vectors
+from variorum.records.protocols import (
+    Embedder,
+    KnowsSeams,
+    ModelIdentity,
+    Role,
+    SplitsAtBlanks,
+    Tokenizer,
+    Vectors,
+)
 
 _MISTAKES = (
     ArithmeticError,
@@ -50,6 +58,11 @@ def _named(name: str) -> Iterator[None]:
         ) from error
 
 
+def _splits_at_blanks(inner: object, name: str) -> bool:
+    with _named(name):
+        return isinstance(inner, SplitsAtBlanks) and inner.splits_at_blanks
+
+
 @dataclass(frozen=True, slots=True)
 class _GuardedTokenizer:
     """A tokenizer that fails with errors of ours only."""
@@ -61,6 +74,21 @@ class _GuardedTokenizer:
     def fingerprint(self) -> str:
         """As the tokenizer's own."""
         return self.inner.fingerprint
+
+    @property
+    def splits_at_blanks(self) -> bool:
+        """As the tokenizer's own; not, where it does not say."""
+        return _splits_at_blanks(self.inner, self.name)
+
+    def is_seam(self, text: str, place: int) -> bool:
+        """As the tokenizer's own; nowhere, where it knows of none."""
+        with _named(self.name):
+            return isinstance(self.inner, KnowsSeams) and self.inner.is_seam(text, place)
+
+    def stands_alone(self, text: str, place: int) -> bool:
+        """As the tokenizer's own; nowhere, where it knows of none."""
+        with _named(self.name):
+            return isinstance(self.inner, KnowsSeams) and self.inner.stands_alone(text, place)
 
     def count(self, text: str) -> int:
         """As the tokenizer's own."""
@@ -114,6 +142,11 @@ class Guarded:
         """As the embedder's own."""
         with _named(self.identity.name):
             return self.inner.max_tokens
+
+    @property
+    def splits_at_blanks(self) -> bool:
+        """As the embedder's own; not, where it does not say."""
+        return _splits_at_blanks(self.inner, self.identity.name)
 
     @property
     def batch_limits(self) -> BatchLimits:

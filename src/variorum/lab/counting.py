@@ -6,7 +6,7 @@ Times are the process's own (CPU), so that a busy machine does not show in them.
 from collections.abc import Callable, Sequence
 from time import process_time
 
-from variorum.records.protocols import Role, Sizer, SplitsAtBlanks, Tokenizer
+from variorum.records.protocols import KnowsSeams, Role, Sizer, SplitsAtBlanks, Tokenizer
 
 Clock = Callable[[], float]
 
@@ -34,6 +34,14 @@ class OnceTokenizer:
     def splits_at_blanks(self) -> bool:
         """The other's."""
         return isinstance(self._inner, SplitsAtBlanks) and self._inner.splits_at_blanks
+
+    def is_seam(self, text: str, place: int) -> bool:
+        """The other's; nowhere, where it knows of none."""
+        return isinstance(self._inner, KnowsSeams) and self._inner.is_seam(text, place)
+
+    def stands_alone(self, text: str, place: int) -> bool:
+        """The other's; nowhere, where it knows of none."""
+        return isinstance(self._inner, KnowsSeams) and self._inner.stands_alone(text, place)
 
     def starts(self, text: str) -> list[int]:
         """Where each token of `text` starts."""

@@ -33,6 +33,15 @@ class ModelIdentity:
 
 
 @runtime_checkable
+class TokenCounter(Protocol):
+    """What counts the tokens of a text as the model that reads it does; any `Tokenizer` is one."""
+
+    def count(self, text: str) -> int:
+        """Number of tokens of `text` on its own."""
+        ...
+
+
+@runtime_checkable
 class Tokenizer(Protocol):
     """A model's own tokenizer, over plain text: no special tokens, no prefix, nothing truncated.
 
@@ -96,6 +105,28 @@ class SplitsAtBlanks(Protocol):
 
 
 @runtime_checkable
+class KnowsSeams(SplitsAtBlanks, Protocol):
+    """A tokenizer that also knows where the tokens of a word are those of its parts.
+
+    Both hold in a word of at most 1,800 characters.
+
+    At a seam a word has the tokens of what stands before it alone, and then as many as the rest
+    has, whatever stands to the left of the last character before the seam.
+
+    Where a token starts at a character that stands alone, the tokens before it are those of what
+    stands before it alone.
+    """
+
+    def is_seam(self, text: str, place: int) -> bool:
+        """Whether no token ever reaches across `place`, a place inside `text`."""
+        ...
+
+    def stands_alone(self, text: str, place: int) -> bool:
+        """Whether the character at `place` is one character to the model, whatever is around it."""
+        ...
+
+
+@runtime_checkable
 class Embedder(Sizer, Protocol):
     """Turns embedding inputs into vectors. Never truncates. Safe for several threads at once.
 
@@ -113,6 +144,26 @@ class Embedder(Sizer, Protocol):
         Raises:
             InputRejectedError: the model refuses one input, for instance as too long.
             UnavailableError: the model cannot answer now.
+        """
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Reads a query and a passage together. Is shown passages that the asker may read, and no
+    others. Safe for several threads at once.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in an answer."""
+        ...
+
+    def scores(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        """How well each passage answers the query, in order: higher is better.
+
+        Raises:
+            UnavailableError: it cannot answer now.
         """
         ...
 

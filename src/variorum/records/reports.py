@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 
+from variorum.records.changes import Compared
 from variorum.records.names import DocumentName
 
 
@@ -137,6 +138,7 @@ class Report:
     previous revision only; None where no document changed. `embedded_fraction` is
     `tokens.embed / tokens.total`, against everything ever embedded; None where the total is 0.
     `dropped` sources go with their documents; `orphaned` ones are configured no more and stay.
+    `compared` says, where a list of changes was given, whether it was enough.
     `unnamed` are the documents of the generation that a policy is in force for and no rule of it
     lets anybody read.
     """
@@ -155,6 +157,7 @@ class Report:
     dropped: tuple[SourceNote, ...] = ()
     orphaned: tuple[SourceNote, ...] = ()
     shared_roots: tuple[SharedRoot, ...] = ()
+    compared: tuple[Compared, ...] = ()
     windows: WindowCounts = WindowCounts()
     embedder_calls: int = 0
     embed_s: float = 0.0
@@ -193,6 +196,7 @@ class Report:
             "dropped": [asdict(note) for note in self.dropped],
             "orphaned": [asdict(note) for note in self.orphaned],
             "shared_roots": [shared.as_fields() for shared in self.shared_roots],
+            "compared": [one.as_fields() for one in self.compared],
             "estimate": dict(self.estimate),
             "unnamed": [str(name) for name in self.unnamed],
         }

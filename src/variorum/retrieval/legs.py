@@ -89,6 +89,11 @@ class Ranking:
     lexical: LexicalLeg | None = None
     fallback: str | None = None
 
+    def head(self, k: int) -> "Ranking":
+        """The same of the k best alone."""
+        scored = Ranked(self.scored.indexes[:k], self.scored.scores[:k])
+        return replace(self, scored=scored)
+
 
 class _LackingError(Exception):
     """A leg is not to be had."""

@@ -5,17 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from variorum.chunking import render
-from variorum.formats import decode
 from variorum.records.arguments import whole
 from variorum.records.errors import InputError
 from variorum.records.hits import Answer, Hit
 from variorum.records.names import Citation
-from variorum.records.text import Revision, Text
+from variorum.records.protocols import Reranker
+from variorum.records.text import Text
 from variorum.retrieval.asking import Asked
 from variorum.retrieval.filters import Filter
 from variorum.retrieval.legs import Loads, Ranking, Way, rank
 from variorum.retrieval.ranking import chunks_of
 from variorum.retrieval.refusing import require_query
+from variorum.retrieval.reranking import RERANK_DEPTH, reranked
+from variorum.retrieval.texts import text_of
 from variorum.store.manifests import ManifestRow
 from variorum.store.view import View
 
@@ -24,13 +26,17 @@ MAX_K = 1000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, how to look for it, and where. `explain`: also say which words found what."""
+    """What is asked, how to look for it, and where. `explain`: also say which words found what.
+
+    A `reranker` reads the best hits again.
+    """
 
     query: str
     k: int = 10
     within: Filter = field(default_factory=Filter)
     way: Way = field(default_factory=Way)
     explain: bool = False
+    reranker: Reranker | None = None
 
 
 def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
@@ -42,11 +48,7 @@ def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
         UnsupportedError: the mode needs a model or terms that are not there.
         UnavailableError: the model that it needs cannot answer now.
     """
-    require_sound(question.query, question.k)
-    within = question.within
-    allowed = None if within.passes_all else within.documents
-    chosen = view.chosen(within.key, lambda: chunks_of(view.places, allowed and allowed(view)))
-    ranking = rank(view, load, question.way, question.query, chosen, question.k)
+    ranking = ranked(view, load, question, question.k)
     hits = _hits(view, ranking, asked.now_us, explain=question.explain)
     return Answer(
         generation=view.generation.number,
@@ -56,6 +58,24 @@ def search(view: View, load: Loads, question: Question, asked: Asked) -> Answer:
         mode=ranking.mode,
         fallback=ranking.fallback,
     )
+
+
+def ranked(view: View, load: Loads, question: Question, depth: int) -> Ranking:
+    """The `depth` best chunks of the view.
+
+    Raises:
+        InputError: as `search`.
+        UnsupportedError: as `search`.
+        UnavailableError: as `search`.
+    """
+    require_sound(question.query, question.k)
+    within = question.within
+    allowed = None if within.passes_all else within.documents
+    chosen = view.chosen(within.key, lambda: chunks_of(view.places, allowed and allowed(view)))
+    if question.reranker is None:
+        return rank(view, load, question.way, question.query, chosen, depth)
+    found = rank(view, load, question.way, question.query, chosen, RERANK_DEPTH)
+    return reranked(view, question.reranker, question.query, found).head(depth)
 
 
 def require_sound(query: str, k: int) -> None:
@@ -132,11 +152,6 @@ def _hits_of(view: View, found: Sequence[_Found]) -> Iterator[Hit]:
             changed_at=changed_at[passage],
             **one.told,
         )
-
-
-def text_of(view: View, revision_id: int, content_type: str) -> Text:
-    """The decoded text of a stored revision."""
-    return decode(Revision(view.content(revision_id), content_type))
 
 
 def _changed_at(

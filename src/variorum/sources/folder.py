@@ -19,9 +19,10 @@ directories break the listing off, since an incomplete listing proves nothing; a
 listed, and reading it fails.
 """
 
+import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -116,6 +117,10 @@ def _checked_root(root: bytes) -> bytes:
     return root
 
 
+def _ends_of_folders(path: bytes) -> list[int]:
+    return [place for place, byte in enumerate(path) if byte == ord("/")]
+
+
 class FolderSource:
     """The files of a folder, read where they are.
 
@@ -139,6 +144,7 @@ class FolderSource:
     ) -> None:
         self._name = checked_source_name(name)
         self._root = os.path.abspath(os.fsencode(root))
+        self._include_patterns, self._exclude_patterns = tuple(include), tuple(exclude)
         self._include = Globs(include)
         self._exclude = Globs(exclude, dots=True) if exclude else None
         self._max_bytes = max_bytes
@@ -164,6 +170,30 @@ class FolderSource:
         """
         yield from self._walk(_Directory(b"", _checked_root(self._root), False, Ignores()))
 
+    def look(self, paths: Collection[bytes]) -> Iterator[Listed | Skipped]:
+        """What `list` says of these paths: it enters no directory but those above them.
+
+        One that is not there is passed over. Linear in the entries of these directories.
+
+        Raises:
+            NotFoundError: the root is not there.
+            UnavailableError: a directory above one, or its ignore file, cannot be read.
+        """
+        above = {path[:place] for path in paths for place in _ends_of_folders(path)}
+        root = _Directory(b"", _checked_root(self._root), False, Ignores())
+        yield from self._walk(root, frozenset(paths) | above)
+
+    @property
+    def rules(self) -> str:
+        """What a listing takes, apart from ignore files: equal for equal settings."""
+        settings = [
+            list(self._include_patterns),
+            list(self._exclude_patterns),
+            self._max_bytes,
+            self._use_ignore_files,
+        ]
+        return json.dumps(settings)
+
     def read(self, listed: Listed) -> bytes:
         """The file's bytes; a symlink is never followed, at any depth below the root.
 
@@ -173,11 +203,15 @@ class FolderSource:
         """
         return read_beneath(self._root, listed.path, self._max_bytes)
 
-    def _walk(self, root: _Directory) -> Iterator[Listed | Skipped]:
+    def _walk(
+        self, root: _Directory, only: Collection[bytes] | None = None
+    ) -> Iterator[Listed | Skipped]:
         # A stack of its own: a tree may be deeper than Python's.
         stack = [iter(self._entries(root))]
         while stack:
             for directory, entry in stack[-1]:
+                if only is not None and directory.path + entry.name not in only:
+                    continue
                 if not entry.is_dir(follow_symlinks=False):
                     yield self._file(directory, entry)
                     continue

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from variorum.store.schema import generation, model, recipe
 from variorum.store.seals import require_sound, unsound
+
+RULES = "rules"
+"""Where a generation's report says by what rules each source was listed last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,7 @@ class GenerationRow:
     kind: str
     created_at: str
     model_id: int
+    model_name: str
     model_fingerprint: str
     model_spec: str
     dimensions: int
@@ -79,6 +83,7 @@ def generations(
             generation.c.kind,
             generation.c.created_at,
             model.c.id,
+            model.c.name,
             model.c.fingerprint,
             model.c.spec,
             model.c.dimensions,
@@ -98,3 +103,20 @@ def generations(
     if number is not None:
         query = query.where(generation.c.number == number)
     return [GenerationRow(*require_sound(row, 3)) for row in connection.execute(query)]
+
+
+def newest_rules(connection: Connection, collection_id: int) -> Mapping[str, str]:
+    """By what rules each source was listed last, as the newest sync wrote it down."""
+    newest = select(func.max(generation.c.number)).where(
+        generation.c.collection_id == collection_id
+    )
+    # One row at a time: a result that is left half read keeps the log from being emptied.
+    for number in range(connection.execute(newest).scalar() or 0, 0, -1):
+        query = select(generation.c.report, *unsound(generation)).where(
+            generation.c.collection_id == collection_id, generation.c.number == number
+        )
+        row = connection.execute(query).first()
+        found = None if row is None else require_sound(row, 1)[0].get(RULES)
+        if isinstance(found, Mapping):
+            return found
+    return {}

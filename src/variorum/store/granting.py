@@ -4,7 +4,7 @@ that narrows its own readers or dates does so from its first generation on.
 Nothing here gives anybody more than before: only a policy that is applied does that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, tzinfo
 from functools import lru_cache
 from typing import Any
@@ -54,14 +54,23 @@ def zone_of(connection: Connection, collection_id: int) -> tzinfo:
     return UTC if row is None else parsed_policy(row.text).zone
 
 
-def narrow_opened_rows(connection: Connection, collection_id: int, number: int) -> None:
+def narrow_opened_rows(
+    connection: Connection, collection_id: int, number: int, listed: Collection[str]
+) -> None:
     """Note what the revisions of a generation say of their own readers and dates.
 
     The document itself stays narrowed to what its last synced revision says, so that neither an
-    older generation nor a restore opens it again.
+    older generation nor a restore opens it again: only of a source that was `listed` is a revision
+    a newly synced one, and any other was only laid out or embedded anew.
     """
     query = (
-        select(manifest.c.id, manifest.c.document_id, manifest.c.metadata, document.c.reader_set_id)
+        select(
+            manifest.c.id,
+            manifest.c.document_id,
+            manifest.c.metadata,
+            document.c.reader_set_id,
+            document.c.source,
+        )
         .join(document, document.c.id == manifest.c.document_id)
         .where(manifest.c.collection_id == collection_id, manifest.c.from_generation == number)
     )
@@ -69,8 +78,9 @@ def narrow_opened_rows(connection: Connection, collection_id: int, number: int) 
     if not opened:
         return
     zone = zone_of(connection, collection_id)
-    for row, of, said, _ in opened:
-        narrow(connection, row, of, said.get("access", {}), zone)
+    for row, of, said, _, source in opened:
+        document_id = of if source in listed else None
+        narrow(connection, row, document_id, said.get("access", {}), zone)
 
 
 def narrow(

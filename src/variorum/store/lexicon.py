@@ -150,14 +150,19 @@ def _read(connection: Connection, layout_id: int, chosen: Callable[..., Select[A
 def record_terms(connection: Connection, inputs: Sequence[tuple[int, Terms]]) -> None:
     """Keep the terms of stored inputs, as one segment; those that have some by now stay."""
     with write_transaction(connection):
-        query = select(indexed.c.input_id).where(
-            indexed.c.input_id.in_([identifier for identifier, _ in inputs])
-        )
-        known = set(connection.execute(query).scalars())
-        new = sorted(one for one in inputs if one[0] not in known)
-        if new:
-            insert_rows(connection, indexed, indexed_rows(new))
-            insert_rows(connection, posting, posting_rows(new))
+        add_terms(connection, inputs)
+
+
+def add_terms(connection: Connection, inputs: Sequence[tuple[int, Terms]]) -> None:
+    """Within a transaction: as `record_terms`."""
+    query = select(indexed.c.input_id).where(
+        indexed.c.input_id.in_([identifier for identifier, _ in inputs])
+    )
+    known = set(connection.execute(query).scalars())
+    new = sorted(one for one in inputs if one[0] not in known)
+    if new:
+        insert_rows(connection, indexed, indexed_rows(new))
+        insert_rows(connection, posting, posting_rows(new))
 
 
 def indexed_rows(inputs: Sequence[tuple[int, Terms]]) -> list[dict[str, object]]:

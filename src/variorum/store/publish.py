@@ -91,7 +91,7 @@ def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
         _close_rows(connection, number)
         _open_rows(connection, publication, number)
         grant_new_documents(connection, publication.collection_id, known)
-        narrow_opened_rows(connection, publication.collection_id, number)
+        narrow_opened_rows(connection, publication.collection_id, number, publication.sources)
         record_sources(connection, publication)
         record_held(connection, publication.collection_id, publication.sources, publication.held)
         forget_sources(connection, publication.collection_id, publication.dropped)

@@ -24,6 +24,8 @@ SLICES = 8
 """How many slices of each stored value are looked for, spread evenly over it."""
 
 SHORTEST = 4
+"""Fewest different bytes of a string that is looked for."""
+
 MAX_PROBES = 512
 
 
@@ -31,7 +33,7 @@ def probes_of(connection: Connection, gone: Gone, name: DocumentName) -> Iterato
     """Strings of bytes that only rows of the document should hold, before they go."""
     found: dict[bytes, None] = {}
     for value in _values(connection, gone, name):
-        if len(value) >= SHORTEST:
+        if len(set(value)) >= SHORTEST:  # Zeros stand anywhere, and tell nothing.
             found.setdefault(value)
     yield from list(found)[:MAX_PROBES]
 
@@ -62,7 +64,7 @@ def _values(connection: Connection, gone: Gone, name: DocumentName) -> Iterator[
     )
     for key, data in connection.execute(vectors):
         yield key
-        yield data[:SLICE_BYTES]
+        yield max(_slices(data), key=lambda piece: len(set(piece)))
 
 
 def _as_json(text: str) -> bytes:

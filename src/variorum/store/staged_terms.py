@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import delete, func, insert, select
 
 from variorum.records.errors import ConflictError
 from variorum.store.contents import inflated
@@ -62,6 +62,17 @@ def _read(staging: Staging, identifier: int) -> Unindexed:
     return Unindexed(inflated(packed, identifier), content_type, tuple(chunks))
 
 
+class TermsTakenError(ConflictError):
+    """Another writer gave an input its terms since they were staged: stage those left again."""
+
+
+def forget_terms(staging: Staging) -> None:
+    """Forget the terms that were staged."""
+    with staging.connection.begin():
+        for table in (staged_indexed, staged_posting):
+            staging.connection.execute(delete(table))
+
+
 def stage_terms(staging: Staging, inputs: Sequence[tuple[int, Terms]]) -> None:
     """Stage the terms of inputs as one segment; an input is staged once."""
     with staging.connection.begin():
@@ -76,14 +87,15 @@ def add_terms(staging: Staging, analyzer: str) -> None:
     """Inside the publish: copy what is staged.
 
     Raises:
-        ConflictError: another writer indexed one of the inputs since, or under other rules.
+        TermsTakenError: another writer indexed one of the inputs since.
+        ConflictError: the store's terms are of other rules since.
     """
     connection = staging.connection
     claim(connection, analyzer)
     both = staged_indexed.join(indexed, indexed.c.input_id == staged_indexed.c.input_id)
     taken = connection.execute(select(func.count()).select_from(both)).scalar_one()
     if taken:
-        raise ConflictError(
+        raise TermsTakenError(
             "another writer published some of the same text while this plan was being carried out",
             kind="generation-conflict",
             expected="inputs without terms",

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, event, select
 
 from variorum.records.errors import ConflictError, DamagedError, NotFoundError
+from variorum.records.reports import Held
 from variorum.store import schema
 from variorum.store.compacting import bytes_of
 from variorum.store.contents import ContentCache
@@ -36,12 +37,13 @@ from variorum.store.file import (
     require_whole,
     stillness_of,
 )
-from variorum.store.generations import GenerationRow, generations
+from variorum.store.generations import GenerationRow, generations, newest_rules
 from variorum.store.heads import State, missing_generation, state_of
 from variorum.store.known import Known
 from variorum.store.removals import kept, last_erasure, newest_removal, pruned
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
+from variorum.store.standing import read_held
 from variorum.store.terms import LengthCache
 from variorum.store.vectors import VectorCache
 
@@ -263,6 +265,20 @@ class Store:
         """The documents that a collection must not take up again."""
         with self.connection() as connection, connection.begin():
             return read_denials(connection, collection_id)
+
+    def held(self, collection_id: int | None) -> list[Held]:
+        """Every document that the last listing of its source held."""
+        if collection_id is None:
+            return []
+        with self.connection() as connection, connection.begin():
+            return read_held(connection, collection_id)
+
+    def rules(self, collection_id: int | None) -> Mapping[str, str]:
+        """By what rules each source was listed last, as the newest sync wrote it down."""
+        if collection_id is None:
+            return {}
+        with self.connection() as connection, connection.begin():
+            return newest_rules(connection, collection_id)
 
     def sources(self, collection_id: int | None) -> Mapping[str, tuple[str, bool]]:
         """Root, and whether a restore holds it, of every source that a collection ever listed."""

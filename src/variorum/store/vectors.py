@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from variorum.records.errors import DamagedError
 from variorum.records.protocols import Vectors
@@ -61,6 +61,16 @@ def find_vectors(
         if row is not None:
             found[key] = unpack(_whole(*row), dimensions)
     return found
+
+
+def count_vectors(connection: Connection) -> dict[int, int]:
+    """How many vectors the store has of each model, by its id. Linear in them."""
+    query = (
+        select(input_.c.model_id, func.count())
+        .join(vector, vector.c.input_id == input_.c.id)
+        .group_by(input_.c.model_id)
+    )
+    return {row.model_id: row[1] for row in connection.execute(query)}
 
 
 def pack(values: NDArray[np.float32], precision: Precision) -> bytes:

@@ -229,6 +229,11 @@ class View:
         """The reader set that a document's last synced revision narrows it to."""
         return self._snapshot.narrowed_to(document_id)
 
+    def passes(self, row: ManifestRow, span: Span) -> bool:
+        """Whether a range of a document of the generation may be read, whole."""
+        kept = self.kept_back.get(row.id, ())
+        return row.id in self.documents and not overlaps(kept, span.start, span.end)
+
     def kept_back_of(self, row: ManifestRow) -> list[Span]:
         """What sections keep back of a revision, in order."""
         if row.document_id not in self.decision.sections:

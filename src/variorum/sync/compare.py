@@ -11,6 +11,7 @@ from variorum.records.protocols import Listed, Skipped, Source
 from variorum.records.reports import Held, SkippedPath
 from variorum.records.text import Revision
 from variorum.sources.beneath import VANISHED
+from variorum.sources.folder import FolderSource
 from variorum.store.denials import NO_DENIALS, Denials
 from variorum.store.manifests import ManifestRow, same_metadata
 
@@ -43,13 +44,19 @@ class Found:
 
 @dataclass(slots=True)
 class Comparison:
-    """What became of one source's listing; complete once `changes` is exhausted."""
+    """What became of one source's listing; complete once `changes` is exhausted.
+
+    Where a list of changes is enough, `only` are the paths to look at, `rows` those of the same
+    paths, and `others` counts the rows that stay unseen as they are.
+    """
 
     source: Source
     rows: dict[bytes, ManifestRow]
     recipe_id: int | None
     everything: bool = False
     denials: Denials = NO_DENIALS
+    only: frozenset[bytes] | None = None
+    others: int = 0
     unchanged: int = 0
     listed: int = 0
     held: list[Held] = field(default_factory=list)
@@ -64,7 +71,8 @@ class Comparison:
         A listing that breaks off raises before any removal is settled (invariant 7).
         """
         seen: set[bytes] = set()
-        for entry in self.source.list():
+        self.unchanged = self.listed = self.others
+        for entry in self._entries():
             if isinstance(entry, Skipped):
                 self._note_skipped(entry, seen)
                 continue
@@ -76,6 +84,11 @@ class Comparison:
             if found is not None:
                 yield found
         self.removed = [row for path, row in self.rows.items() if path not in seen]
+
+    def _entries(self) -> Iterator[Listed | Skipped]:
+        if self.only is not None and isinstance(self.source, FolderSource):
+            return self.source.look(self.only)
+        return self.source.list()
 
     def _is_denied(self, entry: Listed) -> bool:
         """Skip a document that was erased, before its bytes are read."""
@@ -147,7 +160,8 @@ class Comparison:
         Raises:
             ConflictError: the source became empty, or much smaller, without an explicit yes.
         """
-        before, lost = len(self.rows), len(self.rows) - self.listed
+        before = len(self.rows) + self.others
+        lost = before - self.listed
         if before and not self.listed and not empty:
             raise self._refusal("source-empty", "lists no document any more", "--allow-empty")
         large = lost >= SHRINK_DOCUMENTS and lost > SHRINK_SHARE * before
@@ -159,7 +173,7 @@ class Comparison:
             f"source {self.source.name} {what}; nothing was removed",
             kind=kind,
             subject=self.source.name,
-            expected=f"most of its {len(self.rows)} documents at {self.source.root}",
+            expected=f"most of its {len(self.rows) + self.others} documents at {self.source.root}",
             found=f"{self.listed} documents",
             remedy=f"check that it is mounted and complete; if they are really gone, pass {flag}",
         )

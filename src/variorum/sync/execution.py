@@ -1,6 +1,7 @@
 """Carrying a plan out: embed what has no vector, keep each as it arrives, publish once."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
@@ -9,6 +10,8 @@ from variorum.analysis import ANALYZER
 from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_and_keep
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.reports import Held, Report, WindowCounts
+from variorum.sources.folder import FolderSource
+from variorum.store.generations import RULES
 from variorum.store.leases import leases
 from variorum.store.publish import (
     Publication,
@@ -17,6 +20,7 @@ from variorum.store.publish import (
     register_recipe,
     release_sources,
 )
+from variorum.store.staged_terms import TermsTakenError
 from variorum.store.staging import StagedInput
 from variorum.store.standing import settle
 from variorum.store.store import Store
@@ -98,19 +102,40 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
     publication = Publication(
         collection_id=register_collection(connection, plan.target.tenant, plan.target.collection),
         parent=plan.parent,
-        kind="sync",
+        kind=plan.target.kind,
         created_at=now.isoformat(timespec="milliseconds"),
         model_id=run.model_id,
         recipe_id=recipe_id,
-        report={**run.report().as_fields(), "skipped": [], "unnamed": []},
+        # Names stand in documents' rows alone, so that an erasure finds them.
+        report={
+            **run.report().as_fields(),
+            "skipped": [],
+            "compared": [],
+            "unnamed": [],
+            RULES: _rules(plan),
+        },
         sources=plan.target.roots,
         held=plan.held,
         dropped=plan.target.dropped,
         costs=document_costs(plan, run.embed_s),
         removal=plan.removal,
     )
+    for _ in range(ATTEMPTS - 1):
+        stage_new_terms(plan.staging)
+        with suppress(TermsTakenError):
+            return publish(plan.staging, publication, ANALYZER)
     stage_new_terms(plan.staging)
     return publish(plan.staging, publication, ANALYZER)
+
+
+def _rules(plan: Plan) -> dict[str, str]:
+    """By what rules each source was listed last: a list of changes holds under the same alone."""
+    rules = dict(plan.store.rules(plan.collection_id))
+    for source in plan.target.sources:
+        rules.pop(source.name, None)
+        if isinstance(source, FolderSource):
+            rules[source.name] = source.rules
+    return rules
 
 
 def _with_what_is_kept(error: UnavailableError, count: CallCount, total: int) -> UnavailableError:

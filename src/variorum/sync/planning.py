@@ -8,9 +8,11 @@ from time import perf_counter
 
 from variorum.chunking import render
 from variorum.formats import BinaryContentError, UndecodableError, decode, parser_of
+from variorum.records.changes import Compared
 from variorum.records.errors import BugError, InputError
 from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
+from variorum.records.protocols import Source
 from variorum.records.reports import (
     DocumentCounts,
     Fallback,
@@ -30,6 +32,7 @@ from variorum.store.staging import StagedRevision, Staging
 from variorum.store.store import Store, require_released
 from variorum.sync.compare import Comparison, Found, is_laid_out
 from variorum.sync.laying import Laid, Task, in_order, lay
+from variorum.sync.scoping import Known, scope_of
 from variorum.sync.standing import Roots, orphaned, require_droppable, shared_roots
 from variorum.sync.target import Target
 from variorum.sync.windows import Windows
@@ -56,6 +59,7 @@ class Plan:
     roots: Roots
     parent_documents: Counter[str]
     removal: int
+    compared: list[Compared] = field(default_factory=list)
     report: Report = field(init=False)
     withdrawn: list[Held] = field(default_factory=list)
     fallbacks: list[Fallback] = field(default_factory=list)
@@ -106,6 +110,7 @@ class Plan:
             dropped=dropped,
             orphaned=orphans,
             shared_roots=shared_roots(self._roots_after()),
+            compared=tuple(self.compared),
             elapsed_s=perf_counter() - self.started,
         )
 
@@ -183,8 +188,15 @@ def _stage_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
     denials = plan.store.denials(plan.collection_id)
     for source in plan.target.sources:
         mine = {row.document.path: row for row in rows if row.document.source == source.name}
+        only = _scoped(plan, source, mine, recipe_id)
         comparison = Comparison(
-            source, mine, recipe_id, everything=plan.target.relayout, denials=denials
+            source,
+            mine if only is None else {path: mine[path] for path in only & mine.keys()},
+            recipe_id,
+            everything=plan.target.relayout,
+            denials=denials,
+            only=only,
+            others=0 if only is None else len(mine.keys() - only),
         )
         plan.comparisons.append(comparison)
         _stage_changes(plan, comparison)
@@ -196,6 +208,40 @@ def _stage_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:
             plan.staging.stage_removal(row.document, row.id)
         for row in comparison.held_rows:
             _relay(plan, row, recipe_id)
+
+
+def _scoped(
+    plan: Plan, source: Source, rows: Mapping[bytes, ManifestRow], recipe_id: int
+) -> frozenset[bytes] | None:
+    """The paths to look at, where a list of changes is given and enough; else None."""
+    if plan.target.changes is None:
+        return None
+    known = Known(
+        rows=rows,
+        held=frozenset(
+            one.document.path
+            for one in plan.store.held(plan.collection_id)
+            if one.document.source == source.name
+        ),
+        rules=plan.store.rules(plan.collection_id).get(source.name),
+        is_current=lambda row: is_laid_out(row, recipe_id),
+        content=lambda row: plan.staging.content(row.revision_id),
+        everything=_why_all(plan, source.name),
+        roots=tuple(one.root for one in plan.target.sources),
+    )
+    scope = scope_of(source, plan.target.changes, plan.target.base, known)
+    plan.compared.append(scope.compared)
+    return scope.only
+
+
+def _why_all(plan: Plan, source: str) -> str:
+    """Why no list of changes could be enough, if it could not."""
+    root, is_restored = plan.roots.get(source, ("", False))
+    if plan.target.relayout:
+        return "relayout"
+    if is_restored:
+        return "restored"
+    return "" if root == plan.target.roots.get(source) else "never-listed"
 
 
 def _stage_other_sources(plan: Plan, rows: list[ManifestRow], recipe_id: int) -> None:

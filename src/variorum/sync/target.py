@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from variorum.chunking.versions import algorithm_of
+from variorum.records.changes import Changes
 from variorum.records.layout import Recipe
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.store.vectors import Precision
+
+MODEL = "model"
+"""The kind of a generation that another model was switched to by."""
 
 
 def no_progress(stage: str, done: int, total: int | None) -> None:
@@ -55,7 +59,8 @@ class Target:
     collection has in its configuration; None where there is none, so that every source ever listed
     belongs to it. `dropped` sources are taken out with all of their documents. With `relayout`,
     stored layouts of the listed documents are not used, nor planned from: each is laid out as a
-    fresh index would.
+    fresh index would. `kind` is what the log calls the generation. `changes` is a list of what
+    changed, its paths relative to `base`; None where every source is to be compared in full.
     """
 
     tenant: str
@@ -68,6 +73,9 @@ class Target:
     relayout: bool = False
     configured: frozenset[str] | None = None
     dropped: tuple[str, ...] = ()
+    kind: str = "sync"
+    changes: Changes | None = None
+    base: bytes = b"."
 
     @property
     def heard(self) -> frozenset[str]:

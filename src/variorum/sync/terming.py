@@ -14,6 +14,7 @@ from variorum.records.text import Revision
 from variorum.store.lexicon import (
     Terms,
     Unindexed,
+    add_terms,
     begin_rebuild,
     finish_rebuild,
     is_ready,
@@ -21,7 +22,7 @@ from variorum.store.lexicon import (
     unindexed_layouts,
 )
 from variorum.store.postings import SEGMENT_INPUTS
-from variorum.store.staged_terms import stage_terms, unindexed_documents
+from variorum.store.staged_terms import forget_terms, stage_terms, unindexed_documents
 from variorum.store.staging import Staging
 from variorum.sync.rereading import read_again
 from variorum.sync.target import no_progress
@@ -55,9 +56,15 @@ def catch_up(connection: Connection) -> None:
 
 
 def stage_new_terms(staging: Staging) -> None:
-    """Stage the terms of every input that the plan's publish makes searchable."""
+    """Stage the terms of every input that the plan's publish makes searchable, and no others."""
     if not staging.is_empty:
+        forget_terms(staging)
         _index(unindexed_documents(staging), lambda inputs: stage_terms(staging, inputs))
+
+
+def index_imported(connection: Connection) -> None:
+    """Within an import: give every chunk its terms whose input has none yet."""
+    _index(unindexed_layouts(connection), lambda inputs: add_terms(connection, inputs))
 
 
 def passages(found: Unindexed) -> Iterator[tuple[int, str]]:

@@ -19,7 +19,7 @@ def cut(text, chunker, tokenizer=None):
 
 def pieces(text, max_tokens, *, segmented=False, tokenizer=None):
     tokens = TokenMap.of(text, tokenizer or Characters())
-    return [text[u.start : u.end] for u in units(text, tokens, max_tokens, segmented=segmented)]
+    return units(text, tokens, max_tokens, segmented=segmented).of(text)
 
 
 def paragraphs(count, seed=3):
@@ -34,7 +34,8 @@ def paragraphs(count, seed=3):
 
 def test_a_word_after_a_blank_line_is_marked():
     text = "\n\nfirst second\n\nthird\r\n \r\nfourth\nfifth\r\nsixth"
-    marked = [text[word.start : word.end] for word in words(text) if word.opens]
+    found = words(text)
+    marked = [word for word, opens in zip(found.of(text), found.opens, strict=True) if opens]
     assert marked == ["third", "fourth"]
 
 

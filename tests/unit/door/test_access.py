@@ -201,6 +201,45 @@ def test_a_restore_leaves_a_document_as_narrow_as_its_last_synced_revision(bench
     assert seen(bench, BOB) == ["docs:hr/b.md"]
 
 
+def test_a_switch_of_models_after_a_restore_opens_nothing(bench: Bench) -> None:
+    """What is only embedded anew says nothing of its readers: no source was listed."""
+    bench.apply(rule("*:**", "everyone"))
+    bench.write({"open/a.md": NARROW + document("Alpha")})
+    bench.sync()
+    with bench.open() as index:
+        index.restore(1)
+        other = Recorder(96)
+        index.use_model(other)
+    with bench.open(principal=BOB, embedder=other) as index:
+        hits = index.search("anything", 1000).hits
+    assert {str(hit.document) for hit in hits} == {"docs:hr/b.md"}
+
+
+def test_an_export_takes_policies_narrowings_and_readings_along(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.configure(bench.settings, '[collections.default]\naudit = "queries"\n')
+    bench.apply(rule("*:**", "everyone"))
+    bench.write({"open/a.md": NARROW + document("Alpha"), "open/c.md": document("Gamma")})
+    bench.sync()
+    bench.apply(rule("docs:open/**", "everyone") + rule("docs:hr/**", "group:hr"))
+    asking = (None, ANN, BOB, "group:hr")
+    file = tmp_path / "out.jsonl"
+    wanted = [seen(bench, one, as_of=number) for one in asking for number in (1, 2)]
+    with bench.open() as index:
+        index.export(file)
+        log = index.access.log()
+        readings = len(bench.sql("SELECT id FROM audit"))
+    assert readings > 0
+    other = Bench(tmp_path / "other")
+    with other.open() as index:
+        index.import_(file)
+        assert index.verify() == []
+        assert index.access.log() == log
+    assert len(other.sql("SELECT id FROM audit")) == readings
+    assert [seen(other, one, as_of=number) for one in asking for number in (1, 2)] == wanted
+
+
 @pytest.mark.parametrize(
     "front",
     [
@@ -348,6 +387,12 @@ def test_what_is_the_owners_alone_is_refused_to_others(bench: Bench) -> None:
             index.verify,
             index.doctor,
             lambda: index.restore(1),
+            lambda: index.use_model("hashing"),
+            index.models,
+            lambda: index.export(bench.home / "x"),
+            lambda: index.import_(bench.home / "x"),
+            lambda: index.backup(bench.home / "x"),
+            lambda: next(index.watch()),
             lambda: index.access,
             lambda: index.store,
         ):

@@ -39,6 +39,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[variorum.Index]:
         yield index
 
 
+def _unless_a_name(odd: Any) -> Any:
+    """What would make a file here names one in a folder that is not there."""
+    return Path("no-folder") / odd if odd in ("x", "\udcff", Path("nowhere")) else odd
+
+
 CALLS = {
     "search.query": lambda index, odd: index.search(odd),
     "search.k": lambda index, odd: index.search("hm", odd),
@@ -58,6 +63,15 @@ CALLS = {
     "plan.reasons": lambda index, odd: index.plan(reasons=odd),
     "sync.max_tokens": lambda index, odd: index.sync(max_tokens=odd),
     "plan.drop_sources": lambda index, odd: index.plan(drop_sources=odd),
+    "use_model": lambda index, odd: index.use_model(odd),
+    "use_model.tokens_per_minute": lambda index, odd: index.use_model(
+        "hashing(dimensions=40)", tokens_per_minute=odd, dry_run=True
+    ),
+    "use_model.dry_run": lambda index, odd: index.use_model("hashing(dimensions=32)", dry_run=odd),
+    "export": lambda index, odd: index.export(_unless_a_name(odd)),
+    "import": lambda index, odd: index.import_(odd),
+    "backup": lambda index, odd: index.backup(_unless_a_name(odd)),
+    "sync.changed": lambda index, odd: index.plan(changed=odd),
     "sync.release": lambda index, odd: index.sync(release=odd),
     "open.folder": lambda _, odd: variorum.open(odd),
     "open.store": lambda _, odd: variorum.open(store=odd),

@@ -12,7 +12,7 @@ from variorum.records.errors import InputError, UnavailableError, UnsupportedErr
 from variorum.records.hits import Answer, Hit
 from variorum.records.protocols import Role, Vectors
 from variorum.records.text import Revision, Text
-from variorum.retrieval import searching
+from variorum.retrieval import texts
 from variorum.retrieval.fusion import RANK_CONSTANT
 from variorum.store.store import counted_statements
 from workbench import Bench, Recorder, document, section, words
@@ -212,7 +212,7 @@ def test_each_revision_is_decoded_once_however_many_hits_it_has(
         decoded.append(revision.sha256)
         return decode(revision)
 
-    monkeypatch.setattr(searching, "decode", noting)
+    monkeypatch.setattr(texts, "decode", noting)
     hits = answered(shelf, query(), 300, mode=mode).hits
     assert len({hit.document for hit in hits}) < len(hits)
     assert len(decoded) == len(set(decoded))

@@ -24,7 +24,7 @@ from variorum.store.postings import unpacked
 from variorum.store.retention import FOLLOWS, STAYS, undeclared
 from variorum.store.schema import metadata
 from variorum.sync import retaining
-from workbench import Bench, document, rule, vectors_stored, words
+from workbench import Bench, Recorder, document, rule, vectors_stored, words
 from workplace import LEAVE, TRAVEL
 
 ENGLISH = "Everyone has 25 days of annual leave a year."
@@ -545,3 +545,13 @@ def test_a_collection_of_garbage_knows_the_age_by_the_publishes_after_it(bench: 
         index.sync()
         late = retaining.gc(index.store, mine, month, dry_run=False, clock=in_a_year)
         assert late.removed.inputs == 1
+
+
+def test_an_erasure_of_a_document_whose_vectors_are_mostly_zeros_is_proved(tmp_path: Path) -> None:
+    """Zeros stand everywhere in a file: they are no sign of a document."""
+    bench = Bench(tmp_path, embedder=Recorder(512))
+    bench.write({"a.md": "pinned", "b.md": "other", "c.md": "third"})
+    bench.sync()
+    for name in ("a", "b", "c"):
+        with bench.open() as index:
+            assert index.erase(f"docs:{name}.md").probes > 2

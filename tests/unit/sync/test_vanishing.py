@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import variorum.door.index as door
+import variorum.door.choosing as door
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.protocols import Listed, Skipped
 from variorum.records.reports import Report

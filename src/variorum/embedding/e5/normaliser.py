@@ -39,6 +39,12 @@ class Normaliser:
         words = _SPACES.sub(" ", _compose(text).translate(self._table)).strip(" ")
         return f" {words}" if words else ""
 
+    def keeps(self, character: str) -> bool:
+        """Whether a character becomes exactly one, no space, whatever stands around it."""
+        replacement = self._table.get(ord(character), character)
+        joins = unicodedata.combining(character) or _MAY_COMPOSE.match(character)
+        return len(replacement) == 1 and replacement != " " and not joins
+
     def origins(self, text: str) -> NDArray[np.int64]:
         """For each character of `normalise(text)`, the offset in `text` where it comes from.
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from variorum.embedding.e5.normaliser import Normaliser
 from variorum.embedding.e5.package import WEIGHTS_SHA256, Vocabulary
+from variorum.embedding.e5.seams import Seams
 
 WINDOW_CHARACTERS = 32_768
 _SEGMENT_CHARACTERS = 4_096
@@ -42,14 +43,18 @@ class E5Tokenizer:
     def __init__(self, read: Callable[[], Vocabulary]) -> None:
         self._read = read
         self._lock = Lock()
-        self._loaded: tuple[Normaliser, Any] | None = None
+        self._loaded: tuple[Normaliser, Any, Seams] | None = None
 
-    def _parts(self) -> tuple[Normaliser, Any]:
-        with self._lock:
-            if self._loaded is None:
-                vocabulary = self._read()
-                self._loaded = Normaliser(vocabulary.replacements), _unigram(vocabulary)
-            return self._loaded
+    def _parts(self) -> tuple[Normaliser, Any, Seams]:
+        if self._loaded is None:
+            with self._lock:
+                self._loaded = self._loaded or self._load()
+        return self._loaded
+
+    def _load(self) -> tuple[Normaliser, Any, Seams]:
+        vocabulary = self._read()
+        normaliser = Normaliser(vocabulary.replacements)
+        return normaliser, _unigram(vocabulary), Seams(vocabulary)
 
     @property
     def _normaliser(self) -> Normaliser:
@@ -68,6 +73,14 @@ class E5Tokenizer:
     def splits_at_blanks(self) -> bool:
         """True: words are tokenised on their own, and these blanks are spaces to the model."""
         return True
+
+    def is_seam(self, text: str, place: int) -> bool:
+        """Whether tokens never reach across `place`, a place inside `text`."""
+        return self._parts()[2].is_seam(text, place)
+
+    def stands_alone(self, text: str, place: int) -> bool:
+        """Whether the character at `place` is one character to the model, whatever is around it."""
+        return self._normaliser.keeps(text[place])
 
     def count(self, text: str) -> int:
         """Number of tokens of `text` on its own; 0 where the model sees only blanks."""

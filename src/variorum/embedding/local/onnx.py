@@ -52,7 +52,7 @@ class OnnxEmbedder(PooledEmbedder):
 
     @cached_property
     def _session(self) -> Any:
-        return _open_session(self._path)
+        return open_session(self._path)
 
     @cached_property
     def _output(self) -> Any:
@@ -90,7 +90,12 @@ def _outer_weights(path: Path) -> list[Path]:
     return [path.parent / name for name in {ExternalDataInfo(one).location for one in outer}]
 
 
-def _open_session(path: Path) -> Any:
+def open_session(path: Path) -> Any:
+    """A graph, ready to run on one thread.
+
+    Raises:
+        UnsupportedError: ONNX Runtime refuses it.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -93,7 +93,7 @@ class FileTokenizer:
     def _tokenizer(self) -> Any:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _load(self._path)
+                self._loaded = load_tokenizer(self._path)
             return self._loaded
 
     @cached_property
@@ -105,7 +105,12 @@ class FileTokenizer:
         return encoding.ids[:own], encoding.ids[end:]
 
 
-def _load(path: Path) -> Any:
+def load_tokenizer(path: Path) -> Any:
+    """The tokenizer of a file, which truncates and pads nothing and reads no marker in a text.
+
+    Raises:
+        UnsupportedError: it cannot be read as a tokenizer.
+    """
     from tokenizers import Tokenizer
 
     try:

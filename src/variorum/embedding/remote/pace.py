@@ -133,14 +133,14 @@ class Pace:
 
     def _attempt(self, tokens: int, send: Callable[[], T]) -> T:
         with self._slots:
-            self._admit(tokens)
+            self.admit(tokens)
             try:
                 return send()
             except TransientError as error:
                 self._note_pause(error)
                 raise
 
-    def _admit(self, tokens: int) -> None:
+    def admit(self, tokens: int) -> None:
         """Wait until the limits allow one more request, then spend it."""
         while True:
             with self._lock:

@@ -6,10 +6,12 @@ from pathlib import Path
 from variorum.embedding.e5.embedder import E5Embedder
 from variorum.embedding.local.folder import ModelFolder
 from variorum.embedding.local.tokenizer import FileTokenizer
-from variorum.records.protocols import Tokenizer
+from variorum.records.protocols import TokenCounter, Tokenizer
 
 BYTES = "bytes"
 E5 = "e5-small"
+MOST_TOKENS = 1_000_000
+"""The limit of a model whose limit does not matter."""
 
 
 class ByteTokenizer:
@@ -54,3 +56,12 @@ def named_tokenizer(name: str, base: Path, max_tokens: int) -> tuple[Tokenizer, 
     file = path if path.is_file() else ModelFolder(path).require("tokenizer.json")
     tokenizer = FileTokenizer(file, max_tokens)
     return tokenizer, tokenizer.special_tokens
+
+
+def named_counter(name: str, base: Path) -> TokenCounter:
+    """The tokenizer of that name, for counting alone.
+
+    Raises:
+        NotFoundError: as `named_tokenizer`.
+    """
+    return named_tokenizer(name, base, MOST_TOKENS)[0]

@@ -3,15 +3,16 @@
 from variorum.records.hits import Answer, Hit, LegScore
 from variorum.surfaces.cli.output import console, headings, lines_of, local_time, print_wrapped
 
-_BY = {"dense": "meaning", "lexical": "words"}
-_MEASURE = {"dense": "cosine", "lexical": "BM25"}
+_BY = {"dense": "meaning", "lexical": "words", "reranker": "reranker"}
+_MEASURE = {"dense": "cosine", "lexical": "BM25", "reranker": "score"}
 
 
 def print_answer(answer: Answer, *, explain: bool) -> None:
     """Hits as a reader wants them: where, under which headings, the passage, its citation."""
     out = console()
     if answer.fallback:
-        out.print(f"Found by {_BY[answer.mode]} alone: {answer.fallback}.", style="yellow")
+        by = f"Found by {_BY[answer.mode]} alone: " if answer.mode in _BY else ""
+        out.print(f"{by}{answer.fallback}.", style="yellow")
     if not answer.hits:
         out.print(f"No passage in generation {answer.generation}.")
     for hit in answer.hits:

@@ -16,10 +16,14 @@ from variorum.surfaces.cli import (
     costing,
     demo,
     lab,
+    modelling,
+    moving,
     reading,
     retaining,
+    searching,
     setting_up,
     syncing,
+    watching,
 )
 from variorum.surfaces.cli.output import print_error
 from variorum.surfaces.cli.streams import degrade_gracefully, discard
@@ -66,9 +70,13 @@ def variorum(context: click.Context) -> None:
 for command in (
     *setting_up.COMMANDS,
     *syncing.COMMANDS,
+    *watching.COMMANDS,
+    *searching.COMMANDS,
     *reading.COMMANDS,
     *access.COMMANDS,
     *costing.COMMANDS,
+    *modelling.COMMANDS,
+    *moving.COMMANDS,
     *retaining.COMMANDS,
     *chunking.COMMANDS,
     *demo.COMMANDS,

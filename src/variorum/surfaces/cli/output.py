@@ -52,6 +52,13 @@ def print_json(fields: Mapping[str, object]) -> None:
     sys.stdout.write(text + "\n")
 
 
+def print_exactly(text: str) -> None:
+    """Text for another program, on stdout: as it is, but for control characters."""
+    shown = visible(text)
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(shown.encode(encoding, "backslashreplace").decode(encoding))
+
+
 _PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
 _CONTROLS = _PICTURES | dict.fromkeys(range(128, 160), 0xFFFD)
 
@@ -184,8 +191,17 @@ def _money(usd: float) -> str:
 
 
 def _print_sources(report: Report) -> None:
-    """Sources that go, that are configured no more, and that say the same twice."""
+    """How sources were compared; those that go, are configured no more, or say the same twice."""
     out = console()
+    for one in report.compared:
+        if one.scope == "changes":
+            out.print(f"  looked at  {counted(one.paths or 0, 'path')} of {one.source}")
+        else:
+            detail = f" ({one.detail})" if one.detail else ""
+            out.print(
+                f"  looked at  all of {one.source}: {one.reason.replace('-', ' ')}{detail}",
+                style="yellow",
+            )
     for note in report.dropped:
         out.print(f"  dropped    {note.source}: {counted(note.documents, 'document')}")
     for note in report.orphaned:

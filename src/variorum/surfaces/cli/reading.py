@@ -1,14 +1,9 @@
-"""`search`, `show`, `log`, `diff`, `restore`, `status` and `verify`."""
-
-from collections.abc import Sequence
+"""`show`, `log`, `diff`, `restore`, `status` and `verify`."""
 
 import click
 
 from variorum.door.status import Status
-from variorum.records.arguments import bad_parameter
 from variorum.records.errors import DamagedError
-from variorum.retrieval.legs import MODES
-from variorum.surfaces.cli.answers import print_answer
 from variorum.surfaces.cli.options import (
     Common,
     common_options,
@@ -23,77 +18,6 @@ from variorum.surfaces.cli.output import (
     print_cited,
     print_json,
 )
-
-
-@click.command()
-@click.argument("query")
-@click.option("-k", default=10, show_default=True, metavar="N", help="How many passages.")
-@click.option("--as-of", type=int, metavar="GENERATION", help="Search an earlier generation.")
-@click.option("--path", metavar="GLOB", help="Only documents whose path matches, as in .gitignore.")
-@click.option("--type", "content_type", metavar="T", help="Only this type, such as markdown.")
-@click.option(
-    "--where", multiple=True, metavar="KEY=VALUE", help="Only this metadata; also <, <=, > and >=."
-)
-@click.option("--language", metavar="TAG", help="Only documents in this language, such as zh.")
-@click.option("--changed-since", metavar="DATE", help="Only what stands as it does since DATE.")
-@click.option(
-    "--mode", type=click.Choice(MODES), help="By meaning, by words, or both [default: hybrid]."
-)
-@click.option(
-    "--weight", multiple=True, metavar="LEG=W", help="Weight of dense or lexical in hybrid."
-)
-@click.option("--explain", is_flag=True, help="Say what each leg and each word gave a hit.")
-@effective_option
-@principal_option
-@common_options
-def search(
-    common: Common,
-    query: str,
-    k: int,
-    as_of: int | None,
-    path: str | None,
-    content_type: str | None,
-    where: tuple[str, ...],
-    language: str | None,
-    changed_since: str | None,
-    mode: str | None,
-    weight: tuple[str, ...],
-    explain: bool,
-    effective: str | None,
-) -> int:
-    """Find the passages that answer QUERY best, by meaning and by words."""
-    weights = _weights(weight)
-    with common.index() as index:
-        answer = index.search(
-            query,
-            k,
-            as_of=as_of,
-            path=path,
-            content_type=content_type,
-            where=where or None,
-            language=language,
-            changed_since=changed_since,
-            mode=mode,
-            weights=weights,
-            explain=explain,
-            effective=effective,
-        )
-    if common.as_json:
-        print_json({"ok": True, **answer.as_fields()})
-    else:
-        print_answer(answer, explain=explain)
-    return 0
-
-
-def _weights(given: Sequence[str]) -> dict[str, float]:
-    found = {}
-    for text in given:
-        leg, _, number = text.partition("=")
-        try:
-            found[leg] = float(number)
-        except ValueError:
-            raise bad_parameter("--weight", "LEG=W, such as lexical=0.5", text) from None
-    return found
 
 
 @click.command()
@@ -244,4 +168,4 @@ def verify(common: Common) -> int:
     return DamagedError.exit_code if findings else 0
 
 
-COMMANDS = (search, show, log, diff, restore, status, verify)
+COMMANDS = (show, log, diff, restore, status, verify)

@@ -1,5 +1,6 @@
 """`plan` and `sync`."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,11 @@ def _consent_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _source = click.argument("source", required=False, metavar="[PATH|SOURCE]")
+_changed = click.option(
+    "--changed",
+    metavar="FILE",
+    help="Look only at what this list of paths, git's lines or diff names; - is stdin.",
+)
 _price = click.option(
     "--usd-per-mtok",
     type=float,
@@ -45,6 +51,7 @@ _price = click.option(
 @click.command()
 @_source
 @_consent_options
+@_changed
 @_price
 @click.option("-v", "--verbose", is_flag=True, help="Name every document and skipped path.")
 @click.option("--explain", metavar="DOC", help="Say why each input of a document is embedded.")
@@ -54,6 +61,7 @@ def plan(
     source: str | None,
     verbose: bool,
     explain: str | None,
+    changed: str | None,
     usd_per_mtok: float | None,
     **consent: Any,
 ) -> int:
@@ -63,6 +71,7 @@ def plan(
             "reasons": verbose,
             "explain": explain,
             "usd_per_mtok": usd_per_mtok,
+            "changed": _list_of_changes(changed),
         }
         view = index.plan(source, progress=progress, **wanted, **consent)
     if common.as_json:
@@ -89,6 +98,7 @@ def _plan_fields(view: PlanView, *, verbose: bool, explain: str | None) -> dict[
 @click.command()
 @_source
 @_consent_options
+@_changed
 @click.option(
     "--max-tokens",
     type=int,
@@ -106,6 +116,7 @@ def _plan_fields(view: PlanView, *, verbose: bool, explain: str | None) -> dict[
 def sync(
     common: Common,
     source: str | None,
+    changed: str | None,
     max_tokens: int | None,
     max_usd: float | None,
     usd_per_mtok: float | None,
@@ -116,12 +127,18 @@ def sync(
         usd = index.usd_per_million_tokens
         usd = usd if usd_per_mtok is None else price("--usd-per-mtok", usd_per_mtok)
         limit = _limit(max_tokens, max_usd, usd)
-        report = index.sync(source, max_tokens=limit, progress=progress, **consent)
+        listed = _list_of_changes(changed)
+        report = index.sync(source, max_tokens=limit, changed=listed, progress=progress, **consent)
     if common.as_json:
         print_json({"ok": True, **report.as_fields()})
     else:
         print_report(report, planned=False)
     return EXIT_HELD if report.held else 0
+
+
+def _list_of_changes(changed: str | None) -> str | bytes | None:
+    """What `--changed` names; the bytes of stdin for a dash."""
+    return sys.stdin.buffer.read() if changed == "-" else changed
 
 
 def _limit(max_tokens: int | None, max_usd: float | None, usd: float | None) -> int | None:
