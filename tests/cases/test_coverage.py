@@ -1,4 +1,4 @@
-"""Every case of what chunking and parsing answer for is a test, found by its id."""
+"""Every case of these areas is a test, found by its id."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 AREAS = ["offsets", "limits", "markdown", "html", "code", "semantic-cdc", "unicode", "tokenizer"]
+AREAS += ["acl", "dates", "retrieval", "citations"]
 TESTS = Path(__file__).parent.parent
 NAMED = re.compile(r"def test_([A-Z]+)_(\d+)_|\"\"\"([A-Z]+)-(\d+)(?:[.,:; ]|$)", re.MULTILINE)
 
