@@ -35,6 +35,9 @@ from variorum.retrieval.searching import MAX_K, Question, ranked, require_sound,
 from variorum.store.generations import GenerationRow
 from variorum.store.history import Difference, difference
 
+Where = Mapping[str, str | int | float | bool] | Sequence[str]
+"""Conditions of metadata: keys and their values, or texts such as "year>=2020"."""
+
 
 class Asking(Opened):
     """What reads generations, as the principal may."""
@@ -48,7 +51,9 @@ class Asking(Opened):
         as_of: int | None = None,
         path: str | None = None,
         content_type: str | None = None,
-        where: Mapping[str, str | int | float | bool] | None = None,
+        where: Where | None = None,
+        language: str | None = None,
+        changed_since: date | str | None = None,
         effective: date | str | None = None,
         mode: str | None = None,
         weights: Mapping[str, float] | None = None,
@@ -60,21 +65,25 @@ class Asking(Opened):
         named, hybrid, or what can be had of it, and the answer says so. `weights` are those of
         "dense" and "lexical" in hybrid. With `explain` each hit says which words found it.
         A string in `where` matches a value written like it; a number or a boolean matches its own
-        kind alone.
+        kind alone. Instead of a mapping it can be a list of texts such as "year>=2020": numbers
+        compare as numbers, dates as dates. `language` is a tag that documents declare; a document
+        that stood as it does before `changed_since` does not pass.
 
         `effective` asks for what is in force at a date, `any` for all that ever is; by default what
         is in force now. It stands apart from `as_of`, which names the state of the documents.
 
         Raises:
             InputError: a blank query, a `k` out of range, a bad path pattern or date, an unknown
-                metadata key or content type, or an argument of another type.
+                metadata key, language or content type, or an argument of another type.
             NotFoundError: nothing was published yet, or not generation `as_of`.
             UnsupportedError: the named mode needs a model that is not to be had here.
             UnavailableError: the model that it needs cannot answer now.
         """
         require_sound(query, k)
         switches(explain=explain)
-        within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
+        since = self._instant("changed_since", changed_since)
+        within = Filter.of(path, content_type, where, language, since)
+        way = Way.of(mode, weights)
         number = None if as_of is None else whole("as_of", as_of)
         question = Question(query, k, within, way, explain, self._reranker)
         with traced("search", collection=self.collection.name, k=k) as span:
@@ -98,7 +107,9 @@ class Asking(Opened):
         as_of: int | None = None,
         path: str | None = None,
         content_type: str | None = None,
-        where: Mapping[str, str | int | float | bool] | None = None,
+        where: Where | None = None,
+        language: str | None = None,
+        changed_since: date | str | None = None,
         effective: date | str | None = None,
         mode: str | None = None,
         weights: Mapping[str, float] | None = None,
@@ -118,7 +129,9 @@ class Asking(Opened):
             UnavailableError: as `search`, likewise.
         """
         require_sound(query, k)
-        within, way = Filter.of(path, content_type, where), Way.of(mode, weights)
+        since = self._instant("changed_since", changed_since)
+        within = Filter.of(path, content_type, where, language, since)
+        way = Way.of(mode, weights)
         number = None if as_of is None else whole("as_of", as_of)
         question = Question(query, k, within, way, reranker=self._reranker)
         with traced("context", collection=self.collection.name, k=k) as span:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
+from variorum.access.dates import instant_us
 from variorum.access.policy import Policy
 from variorum.access.principals import Principal, acting_as, local_owner
 from variorum.chunking import chunker_from_spec
@@ -18,6 +19,7 @@ from variorum.door.config import (
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
 from variorum.records.arguments import (
+    bad_parameter,
     whole,
     words,
 )
@@ -205,6 +207,18 @@ class Opened:
         named = effective not in (None, NOW, ANY)
         policy = self._policy() if named else None
         return asked_at(effective, self.clock(), policy.zone if policy else UTC)
+
+    def _instant(self, name: str, given: date | str | None) -> int | None:
+        """The instant of a date that an argument gives, read in the policy's time zone."""
+        if given is None:
+            return None
+        self._store.require()
+        policy = self._policy()
+        try:
+            return instant_us(given, policy.zone if policy else UTC)
+        except ValueError as error:
+            expected = "a date such as 2026-01-31, or a date with a time"
+            raise bad_parameter(name, expected, given) from error
 
     def _policy(self) -> Policy | None:
         return self._views.policy(self._store.state(self.collection.tenant, self.collection.name))

@@ -70,8 +70,8 @@ def ranked(view: View, load: Loads, question: Question, depth: int) -> Ranking:
     """
     require_sound(question.query, question.k)
     within = question.within
-    allowed = None if within.passes_all else within.documents(view)
-    chosen = chunks_of(view.places, allowed)
+    allowed = None if within.passes_all else within.documents
+    chosen = view.chosen(within.key, lambda: chunks_of(view.places, allowed and allowed(view)))
     if question.reranker is None:
         return rank(view, load, question.way, question.query, chosen, depth)
     found = rank(view, load, question.way, question.query, chosen, RERANK_DEPTH)

@@ -3,13 +3,22 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from variorum.records.errors import ConflictError, NotFoundError
 from variorum.store.schema import removal
 from variorum.store.seals import insert_rows, require_sound, resealed, unsound
 
+# Built once: every read asks, and building costs more than running.
 _NEWEST = select(func.coalesce(func.max(removal.c.id), 0))
+_PRUNED = (
+    select(removal.c.oldest, removal.c.documents, *unsound(removal))
+    .where(removal.c.collection_id == bindparam("collection"), removal.c.oldest.is_not(None))
+    .order_by(removal.c.oldest)
+)
+_LAST_ERASURE = _NEWEST.where(
+    removal.c.collection_id == bindparam("collection"), removal.c.kind == "erase"
+)
 
 
 class Kept(NamedTuple):
@@ -32,21 +41,14 @@ def kept(connection: Connection, collection_id: int) -> Kept:
     Raises:
         DamagedError: a row is not as it was written.
     """
-    query = (
-        select(removal.c.oldest, removal.c.documents, *unsound(removal))
-        .where(removal.c.collection_id == collection_id, removal.c.oldest.is_not(None))
-        .order_by(removal.c.oldest)
-    )
-    rows = [require_sound(row, 1) for row in connection.execute(query)]
+    found = connection.execute(_PRUNED, {"collection": collection_id})
+    rows = [require_sound(row, 1) for row in found]
     return Kept(*rows[-1]) if rows else Kept()
 
 
 def last_erasure(connection: Connection, collection_id: int) -> int:
     """The number of a collection's last erasure; 0 before the first."""
-    query = select(func.coalesce(func.max(removal.c.id), 0)).where(
-        removal.c.collection_id == collection_id, removal.c.kind == "erase"
-    )
-    return int(connection.execute(query).scalar_one())
+    return int(connection.execute(_LAST_ERASURE, {"collection": collection_id}).scalar_one())
 
 
 def record_removal(

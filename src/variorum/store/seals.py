@@ -99,6 +99,7 @@ def _part(column: Column[Any], value: ColumnElement[Any]) -> ColumnElement[Any]:
     return func.quote(value, type_=String)
 
 
+@cache  # Of few tables, and building it costs more than running it.
 def is_sound(table: Table) -> ColumnElement[bool]:
     """Whether a stored row is as it was written; never unknown."""
     return func.coalesce(table.c[SEAL] == sealed(table, dict(table.c)), false())
@@ -154,7 +155,12 @@ def unsound_rows(connection: Connection, table: Table) -> Iterator[str]:
 
 def unsound(*tables: Table) -> list[ColumnElement[str | None]]:
     """A column for each table: the name of its row where that is not as it was written."""
-    return [case((~is_sound(table), named(table)), else_=None) for table in tables]
+    return [_unsound(table) for table in tables]
+
+
+@cache
+def _unsound(table: Table) -> ColumnElement[str | None]:
+    return case((~is_sound(table), named(table)), else_=None)
 
 
 def named(table: Table) -> ColumnElement[str]:

@@ -259,19 +259,10 @@ class Snapshot:
 
     def authorities(self, document_ids: Sequence[int]) -> dict[int, Standing]:
         """What the policy in force says of documents beside their readers, by document id."""
-        query = select(
-            access_grant.c.status,
-            access_grant.c.status_by,
-            access_grant.c.status_at,
-            access_grant.c.effective_from,
-            access_grant.c.effective_until,
-        ).where(
-            access_grant.c.document_id == bindparam("wanted"), access_grant.c.to_version.is_(None)
-        )
         found: dict[int, Standing] = {}
         with self._reading() as connection:
             for identifier in set(document_ids):
-                row = connection.execute(query, {"wanted": identifier}).first()
+                row = connection.execute(_AUTHORITY, {"wanted": identifier}).first()
                 if row is not None:
                     authority = Authority(row[0], row[1], row[2]) if row[0] else None
                     found[identifier] = Standing(authority, Interval(row[3], row[4]))
@@ -297,13 +288,13 @@ class Snapshot:
         content unchanged, up to the first row of which `passes(document id, reader set id)` is
         false.
         """
-        yield row.revision_id, self._created_at[row.from_generation]
+        yield row.revision_id, self.created_at[row.from_generation]
         if row.from_generation > 1:  # Nothing ended with the first generation.
             with self._reading() as connection:
                 yield from _earlier(connection, self.collection_id, row, passes)
 
     @cached_property
-    def _created_at(self) -> dict[int, str]:
+    def created_at(self) -> dict[int, str]:
         """When each generation up to this one was published."""
         query = select(generation.c.number, generation.c.created_at).where(
             generation.c.collection_id == self.collection_id,
@@ -369,6 +360,13 @@ def _require_sound_places(table: NDArray[np.int64]) -> None:
 _HEADING_PATH = select(chunk.c.heading_path, *unsound(chunk)).where(
     chunk.c.layout_id == bindparam("layout"), chunk.c.ordinal == bindparam("place")
 )
+_AUTHORITY = select(
+    access_grant.c.status,
+    access_grant.c.status_by,
+    access_grant.c.status_at,
+    access_grant.c.effective_from,
+    access_grant.c.effective_until,
+).where(access_grant.c.document_id == bindparam("wanted"), access_grant.c.to_version.is_(None))
 _PUBLISHED = select(
     manifest.c.document_id,
     manifest.c.revision_id,

@@ -129,11 +129,19 @@ class VectorCache:
             DamagedError: an input has no vector, or one that is not as it was written.
         """
         with self._lock:
-            missing = np.setdiff1d(input_ids, self._ids)
+            missing = np.unique(input_ids[~self._holds(input_ids)])
             if missing.size:
                 self._load(connection, missing)
                 self._loads += 1
             return VectorRows(np.searchsorted(self._ids, input_ids), self._matrix, self._loads)
+
+    def _holds(self, input_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which inputs are here, in time that grows with them and not with what is here."""
+        places = np.searchsorted(self._ids, input_ids)
+        found = np.zeros(input_ids.size, np.bool_)
+        inside = places < self._ids.size
+        found[inside] = self._ids[places[inside]] == input_ids[inside]
+        return found
 
     def matrix_of(self, loads: int) -> Vectors | None:
         """The matrix, where no vector was loaded since `loads`: rows of then are good in it."""

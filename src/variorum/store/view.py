@@ -1,20 +1,23 @@
 """One generation as one filter lets it through: what every read path works on."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.access.dates import Interval
+from variorum.access.dates import Interval, us_of
 from variorum.access.sections import Outline, kept_back, overlaps
 from variorum.access.standing import Standing
 from variorum.records.errors import NotFoundError
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Vectors
 from variorum.records.text import Span
+from variorum.store.fields import Fields
 from variorum.store.generations import GenerationRow
 from variorum.store.manifests import ManifestRow
+from variorum.store.recent import Recent
 from variorum.store.snapshot import Places, Snapshot
 from variorum.store.terms import Occurrences
 from variorum.store.visibility import Decision
@@ -30,6 +33,7 @@ class View:
         self._snapshot = snapshot
         self.decision = decision
         self._all_rows = (-1, np.empty(0, np.intp))
+        self._choices: Recent[Hashable, NDArray[np.intp]] = Recent(8)
 
     @property
     def generation(self) -> GenerationRow:
@@ -76,6 +80,26 @@ class View:
                 )
                 passing[first:last] &= ~inside
         return places if passing.all() else places.chosen(passing)
+
+    @cached_property
+    def fields(self) -> Fields:
+        """The user's metadata of the documents of which a chunk passes, typed and by key."""
+        rows = self.documents
+        return Fields.of(rows[one] for one in np.unique(self.places.manifest_ids).tolist())
+
+    def changed_since(self, since_us: int) -> set[int]:
+        """The manifest rows of documents that came to stand as they do at an instant or later."""
+        published = self._snapshot.created_at
+        numbers = {
+            number
+            for number, created_at in published.items()
+            if us_of(datetime.fromisoformat(created_at)) >= since_us
+        }
+        return {row.id for row in self.documents.values() if row.from_generation in numbers}
+
+    def chosen(self, key: Hashable, choose: Callable[[], NDArray[np.intp]]) -> NDArray[np.intp]:
+        """Places of chunks that were chosen under `key` before; chosen now where they were not."""
+        return self._choices.get(key, choose)
 
     @cached_property
     def name_order(self) -> NDArray[np.int64]:

@@ -1,5 +1,6 @@
 """Who may read what, through the door: at once, for every generation, on every path."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 
 import variorum
 from variorum.access.principals import Principal
-from variorum.records.errors import DeniedError, InputError, NotFoundError
-from workbench import Bench, Recorder, document, rule, section, words
+from variorum.records.errors import DeniedError, InputError, NotFoundError, UnavailableError
+from variorum.records.protocols import Role, Vectors
+from workbench import Bench, Recorder, document, promise, rule, section, words
 
 ANN = "user:ann,group:staff"
 BOB = "user:bob"
@@ -66,6 +68,54 @@ def test_a_revocation_is_obeyed_by_an_index_that_is_open_and_without_a_model(ben
         with pytest.raises(NotFoundError):
             index.show(citation)
     assert bench.embedder.taken() == []
+
+
+class Down(Recorder):
+    """A model that cannot be reached, with the identity of one that could."""
+
+    def embed(self, inputs: Sequence[str], role: Role = "passage") -> Vectors:
+        raise UnavailableError("the model does not answer", kind="provider-unavailable")
+
+
+def test_a_revocation_is_obeyed_while_the_model_is_down(bench: Bench) -> None:
+    bench.apply(rule("*:**", "everyone"))
+    with bench.open(principal=BOB, embedder=Down()) as index:
+        before = index.search("alpha")
+        assert before.fallback == "the model does not answer"
+        assert [str(hit.document) for hit in before.hits] == ["docs:open/a.md"]
+        bench.apply(rule("docs:hr/**", "everyone"))
+        for mode in (None, "lexical"):
+            assert index.search("alpha", mode=mode).hits == ()
+        with pytest.raises(UnavailableError):
+            index.search("alpha", mode="dense")
+        with pytest.raises(NotFoundError):
+            index.show(before.hits[0].citation)
+        assert index.status().documents == 1
+
+
+def test_what_a_tenant_would_embed_says_nothing_of_what_another_holds(tmp_path: Path) -> None:
+    promises = []
+    for name, others in (("same", document("Alpha")), ("other", document("Omega"))):
+        bench = Bench(tmp_path / name)
+        roots = "".join(f'[sources.{one}]\nroot = "{one}"\n' for one in ("theirs", "mine"))
+        tables = "".join(
+            f'[collections.{one}]\ntenant = "{one}"\nsources = ["{one}"]\n'
+            for one in ("theirs", "mine")
+        )
+        bench.configure(bench.settings, roots + tables)
+        for one, text in (("theirs", others), ("mine", document("Alpha"))):
+            (bench.home / one).mkdir()
+            (bench.home / one / "a.md").write_text(text)
+        with bench.open(collection="theirs") as index:
+            index.sync()
+        with bench.open(collection="mine") as index:
+            planned = promise(index.plan().report)
+            synced = index.sync()
+        bench.embedder.taken()
+        assert promise(synced) == planned
+        promises.append((planned, synced.embedder_calls))
+    assert promises[0] == promises[1]
+    assert promises[0][0]["inputs"]["embed"] > 0  # type: ignore[index]
 
 
 def test_a_revocation_is_obeyed_in_every_generation(bench: Bench) -> None:

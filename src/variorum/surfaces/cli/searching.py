@@ -7,7 +7,6 @@ import click
 
 from variorum.records.arguments import bad_parameter
 from variorum.records.context import EXPANSIONS, FORMATS, Context
-from variorum.records.errors import InputError
 from variorum.retrieval.context import DEFAULT_BUDGET, DEFAULT_CANDIDATES
 from variorum.retrieval.legs import MODES
 from variorum.surfaces.cli.answers import print_answer
@@ -35,8 +34,10 @@ _OF_A_CONTEXT = ("budget", "format", "expand", "tokenizer")
 @click.option("--path", metavar="GLOB", help="Only documents whose path matches, as in .gitignore.")
 @click.option("--type", "content_type", metavar="T", help="Only this type, such as markdown.")
 @click.option(
-    "--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata."
+    "--where", multiple=True, metavar="KEY=VALUE", help="Only this metadata; also <, <=, > and >=."
 )
+@click.option("--language", metavar="TAG", help="Only documents in this language, such as zh.")
+@click.option("--changed-since", metavar="DATE", help="Only what stands as it does since DATE.")
 @click.option(
     "--mode", type=click.Choice(MODES), help="By meaning, by words, or both [default: hybrid]."
 )
@@ -76,7 +77,7 @@ def search(
 
     By meaning and by words. With --context, print what a model would be given to answer it.
     """
-    asked = {**named, "where": _wanted(where), "weights": _weights(weight)}
+    asked = {**named, "where": where or None, "weights": _weights(weight)}
     of_a_context = {name: asked.pop(name) for name in _OF_A_CONTEXT}
     given = {name: value for name, value in of_a_context.items() if value is not None}
     if as_context:
@@ -136,37 +137,6 @@ def _weights(given: Sequence[str]) -> dict[str, float]:
         except ValueError:
             raise bad_parameter("--weight", "LEG=W, such as lexical=0.5", text) from None
     return found
-
-
-def _wanted(where: Sequence[str]) -> dict[str, str]:
-    pairs = [_pair(text) for text in where]
-    wanted = dict(pairs)
-    keys = [key for key, _ in pairs]
-    for key in wanted:
-        if keys.count(key) > 1:
-            raise InputError(
-                f"--where names {key!r} twice",
-                kind="bad-parameter",
-                subject="--where",
-                expected="each key once: a document has one value of it",
-                found=", ".join(text for text in where if _pair(text)[0] == key),
-                remedy="search once for each value",
-            )
-    return wanted
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise InputError(
-            f"{text!r} is not KEY=VALUE",
-            kind="bad-parameter",
-            subject="--where",
-            expected="KEY=VALUE, such as owner=Finance",
-            found=text,
-            remedy="write the key, an equals sign and the value",
-        )
-    return key, value
 
 
 COMMANDS = (search,)
