@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from dying import Slow, kill_when
-from variorum.records.errors import InputRejectedError, UnavailableError
+from variorum.records.errors import InputRejectedError, NotFoundError, UnavailableError
 from variorum.records.protocols import Role, Vectors
-from workbench import Bench, Recorder, document, vectors_stored
+from variorum.store.staging import Staging
+from variorum.sync import execution
+from workbench import Bench, Recorder, document, rule, vectors_stored
 
 
 class Broken(Recorder):
@@ -88,6 +90,35 @@ def test_ATM_06_no_query_sees_half_of_a_rebuild(tmp_path: Path) -> None:
     assert all(answer in whole for answer in seen)
     assert seen[0] == whole[0]
     assert seen[-1] == whole[1]
+
+
+def test_ATM_07_a_read_of_several_steps_stays_with_one_generation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Search, then context, then citation, over a publish that moves and deletes the hit."""
+    bench = Bench(tmp_path)
+    old = {name: document(f"{name}Before", f"{name}Hit", f"{name}After") for name in ("P", "Q")}
+    bench.write({f"{name}.md": text for name, text in old.items()})
+    bench.sync()
+    bench.apply(rule("docs:**", "user:ann"))
+    staged = execution.stage_new_terms
+
+    def revoked_meanwhile(staging: Staging) -> None:
+        staged(staging)
+        bench.apply(rule("docs:P.md", "user:ann"))
+
+    monkeypatch.setattr(execution, "stage_new_terms", revoked_meanwhile)
+    with bench.open(principal="user:ann") as reader:
+        hits = [reader.search(f"{word}Hit", 1, mode="lexical").hits[0] for word in ("p", "q")]
+        bench.write({"P.md": document("POther") + old["P"], "Q.md": document("QOther")})
+        bench.sync()
+        assert reader.show(hits[0].citation).text == hits[0].text
+        around = reader.context("pHit", 2000, as_of=1, mode="lexical").passages
+        assert all(old["P"][one.start : one.end] == one.text for one in around)
+        assert len(around[0].text) > len(hits[0].text)
+        with pytest.raises(NotFoundError):
+            reader.show(hits[1].citation)
+        assert {str(hit.document) for hit in reader.search("qother phit", 50).hits} == {"docs:P.md"}
 
 
 def test_ATM_09_a_run_killed_late_pays_for_little_again(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every case of what chunking, parsing, reading, git and the lab answer for is a test by its id."""
+"""Every case of these areas is a test, found by its id."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 AREAS = ["offsets", "limits", "markdown", "html", "code", "semantic-cdc", "unicode", "tokenizer"]
-AREAS += ["git", "eval"]
+AREAS += ["git", "eval", "incremental", "stale-delete", "files", "atomic-crash", "embeddings"]
 AREAS += ["acl", "dates", "retrieval", "citations"]
 TESTS = Path(__file__).parent.parent
 NAMED = re.compile(r"def test_([A-Z]+)_(\d+)_|\"\"\"([A-Z]+)-(\d+)(?:[.,:; ]|$)", re.MULTILINE)

@@ -66,6 +66,7 @@ def no_waiting(_: float) -> None:
 
 
 def test_two_processes_that_sync_the_same_edit_publish_it_once(tmp_path: Path) -> None:
+    """ATM-05."""
     base = edited(tmp_path / "base")
     whole = copy_of(base, tmp_path / "whole")
     whole.sync()
