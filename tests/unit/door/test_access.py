@@ -183,6 +183,19 @@ def test_front_matter_narrows_what_the_policy_lets_read(bench: Bench) -> None:
     assert seen(bench, "group:hr") == ["docs:hr/b.md", "docs:open/a.md"]
 
 
+def test_an_old_revision_stays_as_narrow_as_it_says_itself(bench: Bench) -> None:
+    bench.apply(rule("*:**", "everyone"))
+    for text in (NARROW + document("Alpha"), document("Alpha", "Gamma")):
+        bench.write({"open/a.md": text})
+        bench.sync()
+    assert seen(bench, BOB) == ["docs:hr/b.md", "docs:open/a.md"]
+    assert seen(bench, BOB, as_of=2) == ["docs:hr/b.md"]
+    with bench.open() as index:
+        (cited, *_) = index.search("alpha", 1, as_of=2, path="open/a.md").hits
+    with bench.open(principal=BOB) as index, pytest.raises(NotFoundError):
+        index.show(cited.citation)
+
+
 def test_front_matter_gives_nobody_anything(bench: Bench) -> None:
     bench.apply(rule("docs:open/**", "group:staff"))
     bench.write({"open/a.md": '---\nvariorum:\n  readers: [everyone, "user:bob"]\n---\n' + "x"})
