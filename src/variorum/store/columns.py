@@ -1,9 +1,21 @@
 """Whether each stored value is of its column's type."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, case, func, literal_column, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy.types import JSON, Boolean, LargeBinary
 
 from variorum.store.seals import named, sealed_columns
@@ -16,13 +28,21 @@ _SHAPES = {
 
 
 def ill_typed(connection: Connection, table: Table) -> Iterator[tuple[str, str]]:
-    """(row and column, what it holds) of every value that its column cannot hold."""
-    for column in sealed_columns(table):
-        found = func.typeof(column)
-        query = select(named(table), found).where(~_fits(column))
-        for row, kind in connection.execute(query):
-            shown = f"{kind}, not JSON of its shape" if isinstance(column.type, JSON) else kind
-            yield f"{row} {column.name}", f"holds {shown}"
+    """(row and column, what it holds) of every value that its column cannot hold. One scan."""
+    columns = sealed_columns(table)
+    for row, *kinds in connection.execute(_ill_typed(table)):
+        for column, kind in zip(columns, kinds, strict=True):
+            if kind is not None:
+                shown = f"{kind}, not JSON of its shape" if isinstance(column.type, JSON) else kind
+                yield f"{row} {column.name}", f"holds {shown}"
+
+
+@cache
+def _ill_typed(table: Table) -> Select[Any]:
+    """Each row with a value that does not fit, and by column its kind, or null where it fits."""
+    wrong = [(~_fits(column), func.typeof(column)) for column in sealed_columns(table)]
+    kinds = (case(one, else_=None).label(f"kind_{place}") for place, one in enumerate(wrong))
+    return select(named(table), *kinds).where(or_(*(unfit for unfit, _ in wrong)))
 
 
 def _fits(column: Column[Any]) -> ColumnElement[bool]:

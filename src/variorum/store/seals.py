@@ -150,7 +150,12 @@ def reseal_row(connection: Connection, table: Table, identifier: int, **changed:
 
 def unsound_rows(connection: Connection, table: Table) -> Iterator[str]:
     """Every row that is not as it was written, such as "chunk layout_id=1 ordinal=2"."""
-    yield from connection.execute(select(named(table)).where(~is_sound(table))).scalars()
+    yield from connection.execute(_unsound_rows(table)).scalars()
+
+
+@cache
+def _unsound_rows(table: Table) -> Select[str]:
+    return select(named(table)).where(~is_sound(table))
 
 
 def unsound(*tables: Table) -> list[ColumnElement[str | None]]:
