@@ -29,6 +29,15 @@ _WRITES = (
 FORK = get_context("fork")
 
 
+def moments(writes: int, *, every: bool) -> list[int]:
+    """Which writes to die at: each, or each of the last ones (the publish) and every fifth before.
+
+    The first ones make the tables, which other tests die at too.
+    """
+    first = 1 if every else max(1, writes - 24)
+    return sorted({*range(1, writes + 1, 5), *range(first, writes + 1)})
+
+
 class Died(BaseException):
     """The process is gone: nothing may catch it."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import variorum
-from dying import Died, Mortal, copy_of
+from dying import Died, Mortal, copy_of, moments
 from workbench import Bench, Recorder, document, key_of, vectors_stored, words
 
 QUERY = words("two", 4)
@@ -85,12 +85,14 @@ def test_a_run_that_dies_at_any_write_leaves_the_last_generation_whole(
         check_nothing_was_lost(victim, before, whole)
 
 
-def test_a_first_sync_that_dies_at_any_write_can_be_run_again(tmp_path: Path) -> None:
+def test_a_first_sync_that_dies_at_any_write_can_be_run_again(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     bench = Bench(tmp_path / "prepared")
     bench.write({"a.md": document("One", "Two"), "b.md": document("Two", "Three")})
     writes = writes_of(copy_of(bench, tmp_path / "counted"), syncing)
     assert writes > 15
-    for last_write in range(1, writes + 1):
+    for last_write in moments(writes, every=request.config.getoption("--long")):
         victim = copy_of(bench, tmp_path / f"dies-{last_write}")
         die(victim, syncing, last_write)
         recorded = _recorded(victim)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from dying import Died, Mortal
+from dying import Died, Mortal, moments
 from workbench import Bench, document, words
 
 
 def test_an_import_that_dies_at_any_write_did_all_or_nothing_and_can_be_run_again(
-    tmp_path: Path,
+    tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     bench = Bench(tmp_path / "here")
     for edit in ("Two", "Three"):
@@ -28,7 +28,7 @@ def test_an_import_that_dies_at_any_write_did_all_or_nothing_and_can_be_run_agai
 
     writes = imported(tmp_path / "counted")
     assert writes > 15
-    for last_write in range(1, writes + 1):
+    for last_write in moments(writes, every=request.config.getoption("--long")):
         victim = Bench(tmp_path / f"dies-{last_write}")
         with pytest.raises(Died):
             imported(victim.home, last_write)

@@ -105,6 +105,9 @@ def test_a_writer_that_loses_plans_again_and_publishes_what_is_left(
     assert report.generation == 3
     assert report.documents.added == 1
     assert len(asked) == len(set(asked)) == 4
+    assert report.inputs.embed == len(asked)
+    assert report.embedder_calls == bench.embedder.calls
+    assert report.tokens.total == report.tokens.embed + report.tokens.reuse
     assert "docs:late.md" in bench.stored().documents
 
 

@@ -200,7 +200,7 @@ class _Quoting:
         return Passage(
             number=quote.number,
             document=cited.document,
-            revision=cited.revision,
+            revision=row.sha256,
             start=cited.start,
             end=cited.end,
             start_line=text.line_of(cited.start),

@@ -54,10 +54,16 @@ def zone_of(connection: Connection, collection_id: int) -> tzinfo:
     return UTC if row is None else parsed_policy(row.text).zone
 
 
+def newest_row(connection: Connection) -> int:
+    """The highest id that a manifest row has; a new row gets a higher one."""
+    query = select(func.coalesce(func.max(manifest.c.id), 0))
+    return int(connection.execute(query).scalar_one())
+
+
 def narrow_opened_rows(
-    connection: Connection, collection_id: int, number: int, listed: Collection[str]
+    connection: Connection, collection_id: int, known: int, listed: Collection[str]
 ) -> None:
-    """Note what the revisions of a generation say of their own readers and dates.
+    """Note what the manifest rows above id `known` say of their revision's own readers and dates.
 
     The document itself stays narrowed to what its last synced revision says, so that neither an
     older generation nor a restore opens it again: only of a source that was `listed` is a revision
@@ -72,7 +78,7 @@ def narrow_opened_rows(
             document.c.source,
         )
         .join(document, document.c.id == manifest.c.document_id)
-        .where(manifest.c.collection_id == collection_id, manifest.c.from_generation == number)
+        .where(manifest.c.id > known)
     )
     opened = [row for row in connection.execute(query) if "access" in row[2] or row[3] is not None]
     if not opened:

@@ -21,7 +21,12 @@ from variorum.records.reports import Held
 from variorum.store import schema
 from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
-from variorum.store.granting import grant_new_documents, narrow_opened_rows, newest_document
+from variorum.store.granting import (
+    grant_new_documents,
+    narrow_opened_rows,
+    newest_document,
+    newest_row,
+)
 from variorum.store.removals import require_nothing_removed
 from variorum.store.seals import (
     damaged_row,
@@ -84,14 +89,14 @@ def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
     with write_transaction(connection):
         number = advance_head(connection, publication)
         add_terms(staging, analyzer)
-        known = newest_document(connection)
+        known, known_row = newest_document(connection), newest_row(connection)
         _add_documents(connection, publication.collection_id)
         _add_revisions(connection)
         _add_layouts(connection, publication.recipe_id)
         _close_rows(connection, number)
         _open_rows(connection, publication, number)
         grant_new_documents(connection, publication.collection_id, known)
-        narrow_opened_rows(connection, publication.collection_id, number, publication.sources)
+        narrow_opened_rows(connection, publication.collection_id, known_row, publication.sources)
         record_sources(connection, publication)
         record_held(connection, publication.collection_id, publication.sources, publication.held)
         forget_sources(connection, publication.collection_id, publication.dropped)

@@ -29,7 +29,7 @@ from variorum.sync.costing import document_costs
 from variorum.sync.planning import Plan, planned
 from variorum.sync.probing import keep_or_compare
 from variorum.sync.sharing import Shared
-from variorum.sync.spending import NOTHING_TO_PUBLISH, note, noted
+from variorum.sync.spending import NOTHING_TO_PUBLISH, LostAttempts, note, noted
 from variorum.sync.target import Target
 from variorum.sync.terming import make_ready, stage_new_terms
 
@@ -57,10 +57,11 @@ def sync(store: Store, target: Target, clock: Clock = utc_now) -> Report:
     """
     _require_roots(store, target)
     windows = WindowCounts()
+    lost = LostAttempts()
     for attempt in range(ATTEMPTS):
         with planned(store, target, create=True, spent=windows) as plan:
             try:
-                return _execute(plan, clock)
+                return lost.told(_execute(plan, clock, lost))
             except ConflictError as error:
                 windows = plan.windows.counts
                 if error.kind != "generation-conflict" or attempt == ATTEMPTS - 1:
@@ -75,8 +76,8 @@ def _require_roots(store: Store, target: Target) -> None:
             next(iter(source.list()), None)
 
 
-def _execute(plan: Plan, clock: Clock) -> Report:
-    _require_budget(plan)
+def _execute(plan: Plan, clock: Clock, lost: LostAttempts) -> Report:
+    _require_budget(plan, lost.tokens)
     make_ready(plan.staging.connection, plan.target.progress)
     if plan.report.changes_nothing and not plan.report.inputs.embed:
         _settle(plan)
@@ -88,7 +89,7 @@ def _execute(plan: Plan, clock: Clock) -> Report:
     )
     run = _Run(plan, model_id)
     now = clock()
-    with noted(plan, run, now):
+    with lost.counted(run), noted(plan, run, now):
         run.embed()
         if not plan.report.changes_nothing:
             return run.report(_publish(plan, run, recipe_id, now))
@@ -161,12 +162,13 @@ def _settle(plan: Plan) -> None:
     settle(connection, plan.collection_id, target.heard, plan.held, target.dropped)
 
 
-def _require_budget(plan: Plan) -> None:
+def _require_budget(plan: Plan, lost_tokens: int) -> None:
     limit = plan.target.consent.max_tokens
     windows = plan.report.windows.tokens
-    needed = plan.report.tokens.embed + windows
+    needed = plan.report.tokens.embed + windows + lost_tokens
     if limit is not None and needed > limit:
-        spent = f"{windows:,} of them went into finding the chunks" if windows else "none was spent"
+        before = windows + lost_tokens
+        spent = f"{before:,} of them are spent already" if before else "none was spent"
         raise ConflictError(
             f"this sync would embed {needed:,} tokens, more than allowed; {spent}",
             kind="over-budget",
@@ -248,6 +250,11 @@ class _Run:
         for document, reason in sorted(found.items()):
             held = Held(document, "input-rejected", message=reason)
             self.plan.withdraw(document, held)
+
+    @property
+    def calls(self) -> int:
+        """Calls of the model."""
+        return self.count.calls
 
     def report(self, generation: int | None = None) -> Report:
         """The plan's report with what this run measured."""

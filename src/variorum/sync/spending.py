@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from variorum.records.costs import UnpublishedCost
-from variorum.records.errors import VariorumError
+from variorum.records.errors import ConflictError, VariorumError
+from variorum.records.reports import Report
 from variorum.store.costs import record_unpublished
 from variorum.store.engine import meaningful_errors
 from variorum.store.publish import register_collection
@@ -21,6 +23,54 @@ class Spender(Protocol):
     done_inputs: int
     done_tokens: int
     embed_s: float
+
+    @property
+    def calls(self) -> int:
+        """Calls of the model."""
+        ...
+
+
+@dataclass(slots=True)
+class LostAttempts:
+    """What attempts of one sync embedded that another writer overtook. The next plan reuses it."""
+
+    inputs: int = 0
+    tokens: int = 0
+    calls: int = 0
+    embed_s: float = 0.0
+
+    @contextmanager
+    def counted(self, run: Spender) -> Iterator[None]:
+        """Count the run in where the block ends with a conflict."""
+        try:
+            yield
+        except ConflictError:
+            self.inputs += run.done_inputs
+            self.tokens += run.done_tokens
+            self.calls += run.calls
+            self.embed_s += run.embed_s
+            raise
+
+    def told(self, report: Report) -> Report:
+        """The last attempt's report as that of the whole sync: embedded is what was sent."""
+        if not self.calls:
+            return report
+        inputs, tokens = report.inputs, report.tokens
+        embed = tokens.embed + self.tokens
+        total = max(tokens.total, embed)
+        return report.with_run(
+            inputs=replace(
+                inputs,
+                embed=inputs.embed + self.inputs,
+                reuse=max(0, inputs.reuse - self.inputs),
+            ),
+            tokens=replace(
+                tokens, embed=embed, reuse=max(0, tokens.reuse - self.tokens), total=total
+            ),
+            embedded_fraction=embed / total if total else None,
+            embedder_calls=report.embedder_calls + self.calls,
+            embed_s=report.embed_s + self.embed_s,
+        )
 
 
 @contextmanager
