@@ -116,6 +116,7 @@ def test_ATM_07_a_read_of_several_steps_stays_with_one_generation(
         around = reader.context("pHit", 2000, as_of=1, mode="lexical").passages
         assert all(old["P"][one.start : one.end] == one.text for one in around)
         assert len(around[0].text) > len(hits[0].text)
+        assert around[0].revision == hits[0].revision
         with pytest.raises(NotFoundError):
             reader.show(hits[1].citation)
         assert {str(hit.document) for hit in reader.search("qother phit", 50).hits} == {"docs:P.md"}

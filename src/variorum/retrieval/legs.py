@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from variorum.records.arguments import amount, bad_parameter
 from variorum.records.errors import (
     InputError,
+    InputRejectedError,
     NotFoundError,
     UnavailableError,
     UnsupportedError,
@@ -171,6 +172,15 @@ class _Finding:
             return vector
         except UnavailableError as error:
             raise _lacking_or_faulty(error) from error
+        except InputRejectedError as error:
+            raise InputError(
+                f"the model refuses the query: {error.found or error.message}",
+                kind=error.kind,
+                subject="the query",
+                expected=error.expected,
+                found=error.found,
+                remedy="ask with fewer words, or by words alone: --mode lexical",
+            ) from error
 
     def _embedder(self) -> Embedder:
         try:

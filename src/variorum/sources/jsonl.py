@@ -19,6 +19,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
@@ -76,11 +77,20 @@ def _no_constant(constant: str) -> float:
     raise ValueError(f"{constant}, which is not JSON")
 
 
+def _why(error: Exception) -> str:
+    """What is wrong with a line, for people."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"a byte that is not UTF-8 at byte {error.start}"
+    return "values too deep within each other" if isinstance(error, RecursionError) else str(error)
+
+
 def _parse_object(line: bytes, number: int) -> dict[str, object]:
     try:
         value = json.loads(line.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise _bad_line(number, "the whole line", "one JSON object in UTF-8", str(error)) from None
+        raise _bad_line(number, "the whole line", "one JSON object in UTF-8", _why(error)) from None
     if not isinstance(value, dict):
         raise _bad_line(number, "the whole line", "a JSON object", type(value).__name__)
     for unknown in sorted(value.keys() - _FIELDS):
@@ -97,7 +107,8 @@ def _string(value: dict[str, object], name: str, number: int) -> bytes:
     try:
         return found.encode()
     except UnicodeEncodeError as error:
-        raise _bad_line(number, repr(name), "valid Unicode", str(error)) from None
+        found = f"half of a surrogate pair at character {error.start}"
+        raise _bad_line(number, repr(name), "valid Unicode", found) from None
 
 
 def _is_flat(item: object) -> bool:
@@ -190,7 +201,7 @@ class JsonLinesSource:
         """
         places: dict[bytes, _Place] = {}
         found: list[Listed | Skipped] = []
-        with self._open() as stream:
+        with self._open() as stream, self._naming_the_file():
             for place, raw in self._lines(stream):
                 line = _parse_line(raw, place.number)
                 if line.path in places:
@@ -217,6 +228,23 @@ class JsonLinesSource:
         if line.content is not None:
             return line.content
         return read_beneath(self._folder, line.file, self._max_bytes)
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        """Errors about a line say of which file it is."""
+        try:
+            yield
+        except InputError as error:
+            name = os.fsdecode(os.path.basename(self._file))
+            shown = name.encode("utf-8", "backslashreplace").decode()
+            raise InputError(
+                f"{shown}, {error.message}",
+                kind=error.kind,
+                subject=f"{shown}, {error.subject}",
+                expected=error.expected,
+                found=error.found,
+                remedy=error.remedy,
+            ) from None
 
     def _open(self) -> BinaryIO:
         try:

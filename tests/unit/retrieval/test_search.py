@@ -99,6 +99,8 @@ def test_a_query_longer_than_the_model_takes_is_refused_not_cut(crowd: Bench) ->
     with crowd.open() as index, pytest.raises(InputError) as refused:
         index.search("w " * 600)
     assert refused.value.kind == "input-rejected"
+    assert refused.value.subject == "the query"
+    assert "input 0" not in refused.value.message
 
 
 def test_an_index_without_text_answers_with_no_hits(tmp_path: Path) -> None:

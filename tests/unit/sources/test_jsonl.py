@@ -79,7 +79,24 @@ def test_a_bad_line_fails_the_listing_and_is_named(
     with pytest.raises(InputError) as caught:
         next(source.list())
     assert caught.value.kind == "bad-line"
-    assert caught.value.subject == f"line 2, {field}"
+    assert caught.value.subject == f"{os.path.basename(source.root)}, line 2, {field}"
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b'{"id": ', "Expecting value at character 7"),
+        (b'{"id": "\xff"}', "a byte that is not UTF-8 at byte 8"),
+        (b"[" * 200_000, "values too deep within each other"),
+        (b'{"id": "a", "text": "\\ud800"}', "half of a surrogate pair at character 0"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_said_to_people(
+    tmp_path: Path, line: bytes, found: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        next(source_of(tmp_path, line).list())
+    assert caught.value.found == found
 
 
 def test_a_text_over_the_limit_is_skipped(tmp_path: Path) -> None:
