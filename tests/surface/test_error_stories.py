@@ -416,7 +416,7 @@ def test_a_number_of_hits_out_of_range(published: Workplace, k: str) -> None:
 
 def test_metadata_that_no_document_has(published: Workplace) -> None:
     result = published.run("search", "leave", "--where", "ownr=People")
-    assert_story(result, 2, "ownr", "no document has metadata", "spelling")
+    assert_story(result, 2, "ownr", "no document has metadata", "owner")
     assert "owner" in result.err
 
 

@@ -20,6 +20,7 @@ from variorum.door.watching import Watched, limited, require_folders, watched
 from variorum.embedding.guarded import Guarded
 from variorum.embedding.throttled import Throttled
 from variorum.records.arguments import (
+    bad_parameter,
     callback,
     names,
     place,
@@ -40,6 +41,9 @@ from variorum.sync.planning import planned
 from variorum.sync.reasons import explain_document, with_reasons
 from variorum.sync.restoring import restore
 from variorum.sync.target import MODEL, Consent, Target, no_progress
+
+LONGEST_WAIT_MS = 3_600_000
+"""An hour: what changes more slowly is better synced by a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +192,12 @@ class Syncing(Opened):
             NotFoundError: a folder is not there.
         """
         self.principal.require_owner("watch")
-        whole("settle_ms", settle_ms, 10)
-        whole("longest_ms", longest_ms, settle_ms)
+        for name, value, least in (
+            ("settle_ms", settle_ms, 10),
+            ("longest_ms", longest_ms, settle_ms),
+        ):
+            if whole(name, value, least) > LONGEST_WAIT_MS:
+                raise bad_parameter(name, f"{LONGEST_WAIT_MS:,}, an hour, at most", value)
         folders = [one for one in self._sources.chosen(source, ()) if one.kind == "folder"]
         require_folders(folders)
 

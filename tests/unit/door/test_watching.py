@@ -161,8 +161,9 @@ def test_only_folders_are_followed(tmp_path: Path) -> None:
         assert refused.value.kind == "nothing-to-follow"
         with pytest.raises(NotFoundError):
             next(index.watch(tmp_path / "nowhere"))
-        with pytest.raises(InputError):
-            next(index.watch(tmp_path, settle_ms=0))
+        for settle_ms in (0, 10**30):
+            with pytest.raises(InputError):
+                next(index.watch(tmp_path, settle_ms=settle_ms, longest_ms=10**30))
 
 
 def test_a_store_inside_the_folder_does_not_wake_the_watch(tmp_path: Path) -> None:
