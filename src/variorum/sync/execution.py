@@ -167,8 +167,9 @@ def _require_budget(plan: Plan, lost_tokens: int) -> None:
     windows = plan.report.windows.tokens
     needed = plan.report.tokens.embed + windows + lost_tokens
     if limit is not None and needed > limit:
-        before = windows + lost_tokens
-        spent = f"{before:,} of them are spent already" if before else "none was spent"
+        spent = f"{windows:,} of them went into finding the chunks" if windows else "none was spent"
+        if lost_tokens:
+            spent = f"{lost_tokens + windows:,} of them are spent already"
         raise ConflictError(
             f"this sync would embed {needed:,} tokens, more than allowed; {spent}",
             kind="over-budget",

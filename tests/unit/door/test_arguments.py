@@ -108,7 +108,7 @@ def _fault(call: Callable[[], object]) -> VariorumError | None:
         (lambda index: index.search("hm", "3"), "k"),
         (lambda index: index.search("hm", True), "k"),
         (lambda index: index.search("hm", as_of="1"), "as_of"),
-        (lambda index: index.search("hm", where=["n=1"]), "where"),
+        (lambda index: index.search("hm", where=7), "where"),
         (lambda index: index.search("hm", where={"n": None}), "where['n']"),
         (lambda index: index.sync(allow_empty="no"), "allow_empty"),
         (lambda index: index.sync(max_tokens=-1), "max_tokens"),
@@ -264,8 +264,9 @@ def test_a_query_that_the_model_refuses_keeps_its_error(tmp_path: Path) -> None:
     with variorum.open(tmp_path, embedder=embedder) as index:
         index.sync(tmp_path / "docs")
         embedder.does = InputRejectedError("too long", index=0)
-        with pytest.raises(InputRejectedError):
+        with pytest.raises(InputError, match="too long") as refused:
             index.search("hm")
+        assert isinstance(refused.value.__cause__, InputRejectedError)
 
 
 def test_an_object_that_is_no_embedder_is_refused_when_it_is_given() -> None:
