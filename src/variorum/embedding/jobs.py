@@ -20,6 +20,7 @@ from variorum.embedding.answers import (
 )
 from variorum.embedding.batches import BatchLimits, Sized, batches, limits_of
 from variorum.embedding.failures import BatchRefusedError
+from variorum.embedding.uninterrupted import uninterrupted
 from variorum.records.errors import BugError, InputRejectedError, UnavailableError
 from variorum.records.protocols import Embedder, Role, Vectors
 
@@ -227,7 +228,8 @@ def embed_and_keep(
         for batch in batches(sized, limits, 4 * embedder.identity.dimensions):
             while len(running) >= limits.max_in_flight:
                 _keep_answered(running, keep)
-            running.add(pool.submit(copy_context().run, job.answer, batch))
+            with uninterrupted():
+                running.add(pool.submit(copy_context().run, job.answer, batch))
         while running:
             _keep_answered(running, keep)
     except BaseException:
@@ -245,13 +247,13 @@ def _keep_answered(
     answers = [future.result() for future in done]
     outcomes = [outcome for answer in answers for outcome in answer.outcomes]
     try:
-        if outcomes:
-            keep(outcomes)
+        with uninterrupted():
+            if outcomes:
+                keep(outcomes)
+            running -= done
     except Exception:
         running -= done
         raise
-    # Not before: Ctrl-C in the middle of keeping leaves them to be kept with the batches begun.
-    running -= done
     for answer in answers:
         if answer.error is not None:
             raise answer.error
@@ -264,7 +266,7 @@ def _keep_begun(
     answers = [future.result() for future in running if not future.cancel()]
     outcomes = [outcome for answer in answers for outcome in answer.outcomes]
     if outcomes:
-        with suppress(Exception):
+        with uninterrupted(), suppress(Exception):
             keep(outcomes)
 
 
