@@ -91,7 +91,7 @@ def text_of(bench: Bench, passage: Passage) -> str:
 
 
 @given(named=ASKED)
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_a_context_keeps_its_promises(
     bench: Bench, ann: variorum.Index, named: Mapping[str, object]
 ) -> None:

@@ -122,7 +122,7 @@ def promised(report: Report) -> dict[str, object]:
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 @pytest.mark.parametrize("window", [1, 3])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(editions=st.lists(CORPORA, min_size=2, max_size=3))
 def test_a_sync_does_what_the_plan_counted_also_where_windows_equal_chunks_and_documents_share_them(
     window: int, precision: str, editions: list[dict[str, list[str]]]
