@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property, partial
-from pathlib import Path
 
 from variorum.door.opened import Opened
 from variorum.door.status import Status, status
@@ -149,16 +148,15 @@ class Asking(Opened):
 
     @cached_property
     def _reranker(self) -> Reranker | None:
-        home = self.config.path.parent if self.config.path else Path()
-        spec = self.collection.reranker
-        return self._given_reranker or (reranker_from_spec(spec, home) if spec else None)
+        if self._given_reranker or not self.collection.reranker:
+            return self._given_reranker
+        return reranker_from_spec(self.collection.reranker, self._model_home)
 
     def _counter(self, given: TokenCounter | str | None, row: GenerationRow) -> TokenCounter:
         if given is None:
             return self._embedder_of(row).tokenizer
         if isinstance(given, str):
-            home = self.config.path.parent if self.config.path else Path()
-            return named_counter(place("tokenizer", given), home)
+            return named_counter(place("tokenizer", given), self._model_home)
         if isinstance(given, Sequence) or not isinstance(given, TokenCounter):  # They count too.
             raise bad_parameter("tokenizer", "an object with count(text), or a name", given)
         return given

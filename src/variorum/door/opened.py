@@ -165,9 +165,13 @@ class Opened:
 
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:
-            home = self.config.path.parent if self.config.path else Path()
-            self._embedders[spec] = Guarded.of(embedder_from_spec(spec, home))
+            self._embedders[spec] = Guarded.of(embedder_from_spec(spec, self._model_home))
         return self._embedders[spec]
+
+    @property
+    def _model_home(self) -> Path:
+        """Where the paths of models, rerankers and tokenizers start."""
+        return self.config.path.parent if self.config.path else Path()
 
     @property
     def _home(self) -> Path:

@@ -10,6 +10,7 @@ import os
 import stat
 
 from variorum.records.errors import UnavailableError
+from variorum.sources.naming import printed_path
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a pipe that was swapped in must not wait for a writer.
@@ -23,7 +24,7 @@ _ATTEMPTS = 3
 
 def unavailable(path: bytes, kind: str, found: str, remedy: str) -> UnavailableError:
     """The error of one document or directory that cannot be read now."""
-    printed = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
+    printed = printed_path(path)
     return UnavailableError(
         f"cannot read {printed!r}: {found}",
         kind=kind,

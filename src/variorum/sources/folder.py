@@ -31,7 +31,7 @@ from variorum.records.protocols import Listed, Skipped
 from variorum.sources.beneath import VANISHED, read_beneath
 from variorum.sources.globs import Globs
 from variorum.sources.ignore import IGNORE_NAMES, Ignores, parse_ignore_file
-from variorum.sources.naming import checked_source_name, content_type_of
+from variorum.sources.naming import checked_source_name, content_type_of, printed_path
 
 DEFAULT_INCLUDE: Final = (
     *("**/*.md", "**/*.markdown", "**/*.mdx", "**/*.txt", "**/*.text", "**/*.rst"),
@@ -80,7 +80,7 @@ def _order(entry: os.DirEntry[bytes]) -> bytes:
 
 
 def _listing_broke(path: bytes, error: OSError) -> UnavailableError:
-    printed = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
+    printed = printed_path(path)
     return UnavailableError(
         f"the listing broke off at {printed!r}: {error.strerror}",
         kind="incomplete-listing",

@@ -29,7 +29,7 @@ from variorum.sources.git_objects import (
     is_lfs_pointer,
 )
 from variorum.sources.globs import Globs
-from variorum.sources.naming import checked_source_name, content_type_of
+from variorum.sources.naming import checked_source_name, content_type_of, printed_path
 
 GIT_SKIP_REASONS: Final = (
     "symlink",
@@ -185,7 +185,7 @@ class GitSource:
 
 
 def _missing(path: bytes, kind: str) -> UnavailableError:
-    printed = os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
+    printed = printed_path(path)
     return UnavailableError(
         f"the repository does not hold the content of {printed!r}",
         kind=kind,

@@ -26,7 +26,13 @@ from typing import BinaryIO, Final
 from variorum.records.errors import InputError, NotFoundError, UnavailableError
 from variorum.records.protocols import Listed, Skipped
 from variorum.sources.beneath import is_beneath, open_beneath, read_beneath, unavailable
-from variorum.sources.naming import KNOWN, PLAIN, checked_source_name, content_type_of
+from variorum.sources.naming import (
+    KNOWN,
+    PLAIN,
+    checked_source_name,
+    content_type_of,
+    printed_path,
+)
 
 _FIELDS: Final = frozenset({"id", "text", "path", "content_type", "metadata"})
 _ESCAPE_BYTES: Final = 6
@@ -235,8 +241,7 @@ class JsonLinesSource:
         try:
             yield
         except InputError as error:
-            name = os.fsdecode(os.path.basename(self._file))
-            shown = name.encode("utf-8", "backslashreplace").decode()
+            shown = printed_path(os.path.basename(self._file))
             raise InputError(
                 f"{shown}, {error.message}",
                 kind=error.kind,

@@ -1,5 +1,7 @@
 """What every source checks or tells the same way: names and content types."""
 
+import os
+
 from variorum.records.errors import InputError
 from variorum.records.names import SOURCE_NAME_RULE, is_source_name
 
@@ -71,3 +73,8 @@ def checked_source_name(name: str) -> str:
             remedy="choose such a name",
         )
     return name
+
+
+def printed_path(path: bytes) -> str:
+    """A path for people: what no character stands for is escaped."""
+    return os.fsdecode(path).encode("utf-8", "backslashreplace").decode()

@@ -14,6 +14,7 @@ from variorum.records.errors import UnavailableError
 from variorum.records.protocols import Listed, Skipped, Source
 from variorum.sources.folder import FolderSource
 from variorum.sources.ignore import IGNORE_NAMES
+from variorum.sources.naming import printed_path
 from variorum.store.manifests import ManifestRow
 
 _ALL = "all"
@@ -91,7 +92,7 @@ def _within(changes: Changes, base: bytes, root: bytes) -> dict[bytes, list[Ment
     for path, mentions in changes.by_path().items():
         absolute = os.path.abspath(os.path.join(base, path))
         if _is_below(root, absolute):
-            raise DoubtError("a-folder", _shown(path))
+            raise DoubtError("a-folder", printed_path(path))
         if _is_below(absolute, root):
             relative = os.path.relpath(absolute, root)
             found.setdefault(relative, []).extend(mentions)
@@ -110,19 +111,15 @@ def _require_some(changes: Changes, base: bytes, roots: Sequence[str]) -> None:
         raise DoubtError("elsewhere", f"no path below {', '.join(roots)}")
 
 
-def _shown(path: bytes) -> str:
-    return os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
-
-
 def _require_files(
     mentioned: Mapping[bytes, Sequence[Mention]], source: FolderSource, known: Known
 ) -> None:
     folders = {path[: place + 1] for path in known.rows for place in _slashes(path)}
     for path in mentioned:
         if path.rpartition(b"/")[2] in IGNORE_NAMES:
-            raise DoubtError("ignore-file", _shown(path))
+            raise DoubtError("ignore-file", printed_path(path))
         if path + b"/" in folders or os.path.isdir(os.path.join(os.fsencode(source.root), path)):
-            raise DoubtError("a-folder", _shown(path))
+            raise DoubtError("a-folder", printed_path(path))
 
 
 def _slashes(path: bytes) -> list[int]:
@@ -145,12 +142,12 @@ def _require_consistent(
         said = {one.is_there for one in mentions}
         is_there = os.path.lexists(os.path.join(os.fsencode(source.root), path))
         if said == {True} and not is_there:
-            raise DoubtError("not-there", _shown(path))
+            raise DoubtError("not-there", printed_path(path))
         if said == {False} and is_there:
-            raise DoubtError("still-there", _shown(path))
+            raise DoubtError("still-there", printed_path(path))
         row = known.rows.get(path)
         if not any(_fits(one, path, row, listed.get(path), source, known) for one in mentions):
-            raise DoubtError("other-revision", _shown(path))
+            raise DoubtError("other-revision", printed_path(path))
 
 
 def _fits(
