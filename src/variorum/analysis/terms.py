@@ -14,11 +14,11 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import regex
-from snowballstemmer.english_stemmer import EnglishStemmer
+from Stemmer import Stemmer
 
 from variorum.analysis.folding import CHARACTER_MAP, fold
 
-ANALYZER = f"variorum terms 1, {CHARACTER_MAP}, snowball {version('snowballstemmer')} english"
+ANALYZER = f"variorum terms 1, {CHARACTER_MAP}, PyStemmer {version('PyStemmer')} english"
 """Identity of the rules: terms made under another are not compared with these."""
 
 MAX_CHARACTERS = 80
@@ -82,7 +82,7 @@ def _pairs(run: str) -> Iterator[str]:
     return (run[place : place + 2] for place in range(len(run)))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _compound(run: str) -> tuple[str, ...]:
     """A compound, its parts, and theirs, each once at every level where it is another."""
     if _GROUPED_NUMBER.fullmatch(run):
@@ -94,7 +94,7 @@ def _settled(term: str) -> str:
     """The form that a word has as a term. Without a stem, `opens` would not find `open`."""
     term = term.casefold()[:MAX_CHARACTERS]
     # A stemmer works in its own fields: one each, so that threads do not meet in it.
-    return str(EnglishStemmer().stemWord(term)) if term.isascii() and term.isalpha() else term
+    return str(Stemmer("english", 0).stemWord(term)) if term.isascii() and term.isalpha() else term
 
 
 def _parts(run: str, level: int) -> Iterator[str]:
