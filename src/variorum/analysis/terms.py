@@ -52,10 +52,10 @@ class QueryTerm(NamedTuple):
 
 def terms(text: str) -> Counter[str]:
     """Every term of a document's text, with how often it occurs. Linear."""
-    counts: Counter[str] = Counter()
+    found: list[str] = []
     for run, is_unspaced in _runs(text):
-        counts.update(_pairs(run) if is_unspaced else _compound(run))
-    return counts
+        found += _pairs(run) if is_unspaced else _compound(run)
+    return Counter(found)
 
 
 def query_terms(text: str) -> Counter[QueryTerm]:
@@ -68,18 +68,18 @@ def query_terms(text: str) -> Counter[QueryTerm]:
     for run, is_unspaced in _runs(text):
         found = _compound(run)
         if is_unspaced:
-            found = tuple(_pairs(run))[:-1] if len(run) > 1 else (run,)
+            found = tuple(_pairs(run)[:-1]) if len(run) > 1 else (run,)
         counts.update(QueryTerm(term, is_unspaced and len(term) == 1) for term in found)
     return counts
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
     for match in _RUN.finditer(fold(text)):
-        yield match.group(), match.start("unspaced") >= 0
+        yield match.group(), match.lastgroup is not None
 
 
-def _pairs(run: str) -> Iterator[str]:
-    return (run[place : place + 2] for place in range(len(run)))
+def _pairs(run: str) -> list[str]:
+    return [*map(str.__add__, run, run[1:]), run[-1]]
 
 
 @lru_cache(maxsize=16_384)

@@ -69,6 +69,13 @@ class _GuardedTokenizer:
 
     inner: Tokenizer
     name: str
+    seams: KnowsSeams | None
+    """The tokenizer, where it knows of any: asking at each place costs more than they do."""
+
+    @classmethod
+    def of(cls, inner: Tokenizer, name: str) -> "_GuardedTokenizer":
+        """Guard a tokenizer; within `_named`."""
+        return cls(inner, name, inner if isinstance(inner, KnowsSeams) else None)
 
     @property
     def fingerprint(self) -> str:
@@ -83,12 +90,12 @@ class _GuardedTokenizer:
     def is_seam(self, text: str, place: int) -> bool:
         """As the tokenizer's own; nowhere, where it knows of none."""
         with _named(self.name):
-            return isinstance(self.inner, KnowsSeams) and self.inner.is_seam(text, place)
+            return self.seams is not None and self.seams.is_seam(text, place)
 
     def stands_alone(self, text: str, place: int) -> bool:
         """As the tokenizer's own; nowhere, where it knows of none."""
         with _named(self.name):
-            return isinstance(self.inner, KnowsSeams) and self.inner.stands_alone(text, place)
+            return self.seams is not None and self.seams.stands_alone(text, place)
 
     def count(self, text: str) -> int:
         """As the tokenizer's own."""
@@ -135,7 +142,7 @@ class Guarded:
     def tokenizer(self) -> Tokenizer:
         """The embedder's tokenizer, guarded too."""
         with _named(self.identity.name):
-            return _GuardedTokenizer(self.inner.tokenizer, self.identity.name)
+            return _GuardedTokenizer.of(self.inner.tokenizer, self.identity.name)
 
     @property
     def max_tokens(self) -> int:
