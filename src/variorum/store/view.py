@@ -1,6 +1,7 @@
 """One generation as one filter lets it through: what every read path works on."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -23,6 +24,16 @@ from variorum.store.terms import Occurrences
 from variorum.store.visibility import Decision
 
 
+@dataclass(slots=True)
+class _Rows:
+    """Chosen chunks, held so that no other array has their id, and where their vectors stand:
+    the loads until then, and the row of each.
+    """
+
+    chosen: NDArray[np.intp]
+    found: tuple[int, NDArray[np.intp]] = (-1, np.empty(0, np.intp))
+
+
 class View:
     """The documents, chunks and revisions that pass a filter. Immutable, and safe for many threads.
 
@@ -32,8 +43,8 @@ class View:
     def __init__(self, snapshot: Snapshot, decision: Decision) -> None:
         self._snapshot = snapshot
         self.decision = decision
-        self._all_rows = (-1, np.empty(0, np.intp))
         self._choices: Recent[Hashable, NDArray[np.intp]] = Recent(8)
+        self._rows: Recent[int, _Rows] = Recent(8)
 
     @property
     def generation(self) -> GenerationRow:
@@ -128,17 +139,19 @@ class View:
         sections = self.decision.sections.get(document_id, ())
         return kept_back(sections, outline, asked.readers, asked.at_us)
 
-    def vectors(self, input_ids: NDArray[np.int64]) -> tuple[Vectors, NDArray[np.intp]]:
-        """A matrix of vectors and the row of each input in it."""
-        if input_ids is not self.places.input_ids:
-            found = self._snapshot.vector_rows(input_ids)
-            return found.matrix, found.rows
-        loads, rows = self._all_rows
+    def vectors(self, chosen: NDArray[np.intp]) -> tuple[Vectors, NDArray[np.intp]]:
+        """A matrix of vectors, and the row in it of each chosen chunk of `places`.
+
+        The rows are kept for the arrays that were asked for last: a choice that is used again is
+        not looked up again.
+        """
+        known = self._rows.get(id(chosen), lambda: _Rows(chosen))
+        loads, rows = known.found
         matrix = self._snapshot.matrix_of(loads)
         if matrix is None:
-            found = self._snapshot.vector_rows(input_ids)
+            found = self._snapshot.vector_rows(self.places.input_ids[chosen])
             # The rows alone are kept: a matrix that has grown since must not live on here.
-            matrix, rows, self._all_rows = found.matrix, found.rows, (found.loads, found.rows)
+            matrix, rows, known.found = found.matrix, found.rows, (found.loads, found.rows)
         return matrix, rows
 
     def require_terms(self, analyzer: str) -> None:
