@@ -1,4 +1,4 @@
-"""Exact search by vector over the allowed rows, in a total order (invariant 10)."""
+"""Search by vector over the allowed rows, in a total order (invariant 10)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,13 @@ def search_dense(
     """The k best of the chosen chunks, best first.
 
     Scores are recomputed in a fixed order and rounded before they are ranked. Linear in the chosen
-    chunks.
+    chunks, unless an approximate index says which of them to look at.
     """
     if not chosen.size or k <= 0:
         return Ranked.nothing()
     matrix, rows = view.vectors(chosen)
+    if (candidates := view.near(chosen, query, k)) is not None:
+        chosen, rows = chosen[candidates], rows[candidates]
     near = _near_the_top(_products(matrix, rows, query), k)
     return best(view, chosen[near], _final_scores(matrix[rows[near]], query), k)
 

@@ -5,7 +5,6 @@ does not hold yet are candidates all.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,13 +19,16 @@ LEAST_SHARE = 0.5
 """Least share of the index's rows that is allowed: below it, too many lists hold none of them."""
 MOST_MISSING = 0.2
 """Largest share of the allowed rows that the index may lack: these are scored all."""
-DEEPEST = 100
-"""Most hits that are asked for: the farther down a ranking, the more lists hold some of it."""
-PROBED = 8
-"""One list of so many is looked at."""
-_CANDIDATES = 4
-"""Candidates for each hit: their order is that of vectors of one byte a dimension."""
+DEEPEST = 0.01
+"""Largest share of the index's rows that is asked for: farther down a ranking, rows lie in ever
+more lists.
+"""
+SHALLOW = 20
+"""Hits up to which fewer lists are looked at."""
+PROBED = (8, 4)
+"""One list of so many is looked at, where hits are few and where they are many."""
 _FEWEST_CANDIDATES = 64
+"""Candidates come in the order of vectors of one byte a dimension: somewhat more than the hits."""
 
 
 def is_installed() -> bool:
@@ -80,10 +82,13 @@ class Ann:
         """Places, in the choice of `mask`, of what may be its k nearest; None where all should be
         looked at: too few came back, or that is no dearer.
         """
-        if not mask.is_worthwhile or k > DEEPEST:
+        if not mask.is_worthwhile or k > DEEPEST * self.input_ids.size:
             return None
-        wanted = max(_FEWEST_CANDIDATES, _CANDIDATES * k)
-        _, (found,) = self._index.search(query[None], wanted, params=self._asked(mask))
+        import faiss
+
+        wanted = max(_FEWEST_CANDIDATES, k + k // 2)
+        asked = faiss.SearchParametersIVF(sel=mask.selector, nprobe=self._probed(k))
+        _, (found,) = self._index.search(query[None], wanted, params=asked)
         found = np.sort(found[found >= 0])
         first = np.searchsorted(mask.places, found, "left")
         last = np.searchsorted(mask.places, found, "right")
@@ -92,14 +97,8 @@ class Ann:
         candidates.sort()
         return candidates if candidates.size >= k else None
 
-    def _asked(self, mask: Mask) -> Any:
-        import faiss
-
-        return faiss.SearchParametersIVF(sel=mask.selector, nprobe=self._probed)
-
-    @cached_property
-    def _probed(self) -> int:
-        return -(-int(self._index.nlist) // PROBED)
+    def _probed(self, k: int) -> int:
+        return -(-int(self._index.nlist) // PROBED[k > SHALLOW])
 
 
 def _counted(lengths: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -18,6 +18,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from variorum.records.errors import UnavailableError
+
 FORMAT = 1
 _PREFIX = "vectors-"
 _SUFFIX = ".ann"
@@ -60,6 +62,11 @@ def ann_path(folder: Path, collection_id: int) -> Path:
     return folder / f"{_PREFIX}{collection_id}{_SUFFIX}"
 
 
+def ann_files(folder: Path) -> list[Path]:
+    """Every index of a store, in the order of their names."""
+    return sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}"))
+
+
 def remove_ann_files(folder: Path) -> None:
     """Delete every index of a store, and what was left of writing one. They are derived.
 
@@ -71,16 +78,29 @@ def remove_ann_files(folder: Path) -> None:
 
 @contextmanager
 def written_ann(path: Path, index: Any, ids: NDArray[np.int64], head: AnnHeader) -> Iterator[Path]:
-    """The finished file beside `path`, until the block gives it its name by `name_ann`."""
-    import faiss
+    """The finished file beside `path`, until the block gives it its name by `name_ann`.
 
+    Raises:
+        UnavailableError: the disk is full or failed.
+    """
     for left in path.parent.glob(f".{path.name}.*"):  # Of a run that was killed.
         left.unlink(missing_ok=True)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        faiss.write_index(index, str(beside))
-        header = json.dumps(asdict(head)).encode()
-        with beside.open("r+b") as file:
+        _write(beside, index, ids, head)
+        yield beside
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def _write(path: Path, index: Any, ids: NDArray[np.int64], head: AnnHeader) -> None:
+    import faiss
+
+    header = json.dumps(asdict(head)).encode()
+    try:
+        faiss.write_index(index, str(path))
+        with path.open("r+b") as file:
             file.seek(0, os.SEEK_END)
             file.write(ids.astype("<i8").tobytes() + header)
             file.write(len(header).to_bytes(_LENGTH_BYTES, "little"))
@@ -91,10 +111,15 @@ def written_ann(path: Path, index: Any, ids: NDArray[np.int64], head: AnnHeader)
             file.write(digest + _MAGIC)
             file.flush()
             os.fsync(file.fileno())
-        yield beside
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+    except (OSError, RuntimeError) as error:  # The library raises the second.
+        raise UnavailableError(
+            "an approximate index cannot be written",
+            kind="file-not-writable",
+            subject=str(path),
+            expected="a folder with space that this user may write",
+            found=str(error),
+            remedy="check the folder's permissions and its free space",
+        ) from error
 
 
 def name_ann(beside: Path, path: Path) -> None:
@@ -134,15 +159,17 @@ def open_ann(path: Path) -> AnnContent | None:
     flags = faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY
     try:
         index = cast(Any, faiss.read_index(str(path), flags))
-        ids = np.fromfile(path, "<i8", header.rows, offset=_ids_at(path, header))
+        ids = read_input_ids(path, header)
     except (OSError, RuntimeError, ValueError):
         return None
     return AnnContent(index, ids, header) if ids.size == index.ntotal else None
 
 
-def _ids_at(path: Path, header: AnnHeader) -> int:
+def read_input_ids(path: Path, header: AnnHeader) -> NDArray[np.int64]:
+    """The input id of each of a file's rows, ascending; fewer where the file is cut off."""
     length = len(json.dumps(asdict(header)).encode())
-    return path.stat().st_size - _TAIL_BYTES - length - 8 * header.rows
+    start = path.stat().st_size - _TAIL_BYTES - length - 8 * header.rows
+    return np.fromfile(path, "<i8", header.rows, offset=max(0, start))
 
 
 def _is_whole(path: Path) -> bool:

@@ -15,6 +15,7 @@ from variorum.records.errors import NotFoundError
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Vectors
 from variorum.records.text import Span
+from variorum.store import ann
 from variorum.store.fields import Fields
 from variorum.store.generations import GenerationRow
 from variorum.store.manifests import ManifestRow
@@ -25,13 +26,15 @@ from variorum.store.visibility import Decision
 
 
 @dataclass(slots=True)
-class _Rows:
-    """Chosen chunks, held so that no other array has their id, and where their vectors stand:
-    the loads until then, and the row of each.
+class _Choice:
+    """Chosen chunks, held so that no other array has their id, and what was found out about them:
+    where their vectors stand (the loads until then, and the row of each), and what an approximate
+    index holds of them.
     """
 
     chosen: NDArray[np.intp]
-    found: tuple[int, NDArray[np.intp]] = (-1, np.empty(0, np.intp))
+    rows: tuple[int, NDArray[np.intp]] = (-1, np.empty(0, np.intp))
+    mask: tuple[ann.Ann, ann.Mask] | None = None
 
 
 class View:
@@ -44,7 +47,7 @@ class View:
         self._snapshot = snapshot
         self.decision = decision
         self._choices: Recent[Hashable, NDArray[np.intp]] = Recent(8)
-        self._rows: Recent[int, _Rows] = Recent(8)
+        self._used: Recent[int, _Choice] = Recent(8)
 
     @property
     def generation(self) -> GenerationRow:
@@ -145,14 +148,38 @@ class View:
         The rows are kept for the arrays that were asked for last: a choice that is used again is
         not looked up again.
         """
-        known = self._rows.get(id(chosen), lambda: _Rows(chosen))
-        loads, rows = known.found
+        choice = self._choice(chosen)
+        loads, rows = choice.rows
         matrix = self._snapshot.matrix_of(loads)
         if matrix is None:
             found = self._snapshot.vector_rows(self.places.input_ids[chosen])
             # The rows alone are kept: a matrix that has grown since must not live on here.
-            matrix, rows, known.found = found.matrix, found.rows, (found.loads, found.rows)
+            matrix, rows, choice.rows = found.matrix, found.rows, (found.loads, found.rows)
         return matrix, rows
+
+    def near(
+        self, chosen: NDArray[np.intp], query: NDArray[np.float32], k: int
+    ) -> NDArray[np.intp] | None:
+        """Places in `chosen`, ascending, of at least k chunks that may be the k nearest to `query`.
+
+        By an approximate index; None where there is none, or all are to be looked at. Always for
+        those from whom something is kept back: which near rows an index misses hangs together with
+        all the others in it.
+        """
+        if chosen.size < ann.LEAST_ROWS or self._keeps_back or not (index := self._snapshot.ann()):
+            return None
+        choice = self._choice(chosen)
+        if choice.mask is None or choice.mask[0] is not index:
+            choice.mask = (index, index.mask(self.places.input_ids[chosen]))
+        return index.near(choice.mask[1], query, k)
+
+    @cached_property
+    def _keeps_back(self) -> bool:
+        """Whether rights hide anything of the generation."""
+        return not self.is_owner and self.places is not self._snapshot.places
+
+    def _choice(self, chosen: NDArray[np.intp]) -> _Choice:
+        return self._used.get(id(chosen), lambda: _Choice(chosen))
 
     def require_terms(self, analyzer: str) -> None:
         """Refuse to go on where the store has no terms of `analyzer`.
