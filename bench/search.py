@@ -5,7 +5,7 @@ Everything alternates in one process and medians are told. Rows and questions: `
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import variorum
-from bench.search_peers import ENGINES, FILTERS, K, Columns, nearest, opened
+from bench import search_ann
+from bench.search_peers import ENGINES, FILTERS, Columns, K, nearest, opened
 from bench.search_rows import Rows, make_rows, open_index
 from bench.study import Result, Study, Table, Target
+from bench.turns import alternated
 from variorum.retrieval.dense import search_dense
-from variorum.retrieval.legs import MODES, Way, rank
+from variorum.retrieval.legs import MODES, Loads, Ranking, Way, rank
 from variorum.retrieval.ranking import chunks_of
 from variorum.store.view import View
 
@@ -36,22 +38,9 @@ _ASKED = dict(
 _BOUNDS = dict(zip(FILTERS, (1.2, 1.5, 1.5), strict=True))
 """Most that scoring may take, as a multiple of NumPy's own gather and product."""
 _HYBRID = 1.2
+_HYBRID_ASKED = 60
 
 Vector = NDArray[np.float32]
-
-
-def alternated(
-    works: Mapping[str, Callable[[Vector], object]], asked: Iterable[Vector]
-) -> dict[str, float]:
-    """Median milliseconds of each piece of work, each question given to all, in turns."""
-    taken: dict[str, list[float]] = {name: [] for name in works}
-    for turn, vector in enumerate(asked):
-        names = list(works) if turn % 2 else list(reversed(works))
-        for name in names:
-            started = perf_counter()
-            works[name](vector)
-            taken[name].append(1e3 * (perf_counter() - started))
-    return {name: median(times) for name, times in taken.items()}
 
 
 @dataclass(frozen=True)
@@ -201,13 +190,8 @@ def _hybrid(result: Result, filters: Sequence[Asked], rows: Rows) -> None:
     for one in filters:
         view, chosen = one.view, one.chosen
         load = partial(one.index._sound_embedder_of, view.generation)
-        taken: dict[str, list[float]] = {mode: [] for mode in MODES}
-        for query in rows.questions[:_HYBRID_ASKED]:
-            for mode in MODES:
-                started = perf_counter()
-                rank(view, load, Way(mode), query, chosen, K)
-                taken[mode].append(1e3 * (perf_counter() - started))
-        times = {mode: median(each) for mode, each in taken.items()}
+        works = {mode: partial(_rank, view, load, Way(mode), chosen) for mode in MODES}
+        times = alternated(works, rows.questions[:_HYBRID_ASKED])
         ratio = times["hybrid"] / (times["dense"] + times["lexical"])
         printed.append([one.name, chosen.size, *(times[mode] for mode in MODES), ratio])
         name = f"hybrid over its legs, {chosen.size:,} rows"
@@ -216,7 +200,8 @@ def _hybrid(result: Result, filters: Sequence[Asked], rows: Rows) -> None:
     result.tables.append(Table("Ranking by each mode, ten hits", columns, printed))
 
 
-_HYBRID_ASKED = 60
+def _rank(view: View, load: Loads, way: Way, chosen: NDArray[np.intp], query: str) -> Ranking:
+    return rank(view, load, way, query, chosen, K)
 
 
 def run(arguments: argparse.Namespace) -> Result:
@@ -231,6 +216,8 @@ def run(arguments: argparse.Namespace) -> Result:
         _deciding(result, filters, 5)
         _engines(result, filters, rows, vectors, Path(work))
         _hybrid(result, filters, rows)
+        search_ann.against_exact(result, index, home, rows, vectors)
+        search_ann.crossover(result, rows, vectors)
     return result
 
 

@@ -1,7 +1,7 @@
 """Other engines on the same rows, each asked by three filters: no filter, a tenant, and a tenant's
 group of readers at a date.
 
-An engine that is not installed here, or does not run, is listed with the reason and without figures.
+An engine that is not installed here, or does not run, is listed with the reason alone.
 """
 
 import sqlite3

@@ -15,7 +15,8 @@ from typing import Literal
 from variorum.door.config import CollectionConfig, Config
 from variorum.records.errors import VariorumError
 from variorum.records.protocols import Embedder
-from variorum.store.ann import LEAST_ROWS, is_installed
+from variorum.store.ann import LEAST_ROWS
+from variorum.store.ann_file import is_installed
 from variorum.store.file import is_writable, refuse_network_file_system
 from variorum.store.store import Store
 from variorum.sync.terming import catch_up

@@ -5,13 +5,12 @@ does not hold yet are candidates all.
 """
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from variorum.store.ann_file import AnnContent, AnnHeader
+from variorum.store.ann_file import AnnContent, AnnHeader, library
 
 LEAST_ROWS = 25_000
 """Fewest allowed rows for which candidates are found in less time than all are scored."""
@@ -29,11 +28,6 @@ PROBED = (8, 4)
 """One list of so many is looked at, where hits are few and where they are many."""
 _FEWEST_CANDIDATES = 64
 """Candidates come in the order of vectors of one byte a dimension: somewhat more than the hits."""
-
-
-def is_installed() -> bool:
-    """Whether the library is there."""
-    return find_spec("faiss") is not None
 
 
 @dataclass(frozen=True)
@@ -59,8 +53,7 @@ class Ann:
 
     def mask(self, input_ids: NDArray[np.int64]) -> Mask:
         """A choice of rows, by the input of each. n log n."""
-        import faiss
-
+        faiss = library()
         places = np.searchsorted(self.input_ids, input_ids)
         inside = places < self.input_ids.size
         inside[inside] = self.input_ids[places[inside]] == input_ids[inside]
@@ -84,8 +77,7 @@ class Ann:
         """
         if not mask.is_worthwhile or k > DEEPEST * self.input_ids.size:
             return None
-        import faiss
-
+        faiss = library()
         wanted = max(_FEWEST_CANDIDATES, k + k // 2)
         asked = faiss.SearchParametersIVF(sel=mask.selector, nprobe=self._probed(k))
         _, (found,) = self._index.search(query[None], wanted, params=asked)

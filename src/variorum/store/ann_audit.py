@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from variorum.records.errors import DamagedError
-from variorum.store.ann import is_installed
-from variorum.store.ann_file import AnnContent, ann_files, open_ann
+from variorum.store.ann_file import AnnContent, ann_files, is_installed, open_ann
 from variorum.store.removals import newest_removal
 from variorum.store.vectors import read_vectors
 

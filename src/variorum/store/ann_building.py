@@ -20,6 +20,8 @@ from variorum.store import ann
 from variorum.store.ann_file import (
     AnnHeader,
     ann_path,
+    is_installed,
+    library,
     name_ann,
     read_header,
     read_input_ids,
@@ -56,7 +58,7 @@ def keep_ann(store: Store, tenant: str, name: str, progress: Progress) -> bool:
         DamagedError: something of the generation is not as it was written.
         UnavailableError: the disk is full or failed.
     """
-    if not ann.is_installed() or store.head(tenant, name)[1] is None:
+    if not is_installed() or store.head(tenant, name)[1] is None:
         return False
     snapshot = store.snapshot(tenant, name)
     path = ann_path(store.folder, snapshot.collection_id)
@@ -121,8 +123,7 @@ def _header(snapshot: Snapshot, ids: NDArray[np.int64], removal: int) -> AnnHead
 
 def ann_of(reads: Reads, ids: NDArray[np.int64], dimensions: int, progress: Progress) -> Any:
     """Lists of near rows, each as a byte a dimension; `reads` gives the vectors of ids in order."""
-    import faiss
-
+    faiss = library()
     lists = max(1, round(_LISTS * sqrt(ids.size)))
     index = faiss.index_factory(dimensions, f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
     index.cp.niter = _ROUNDS
@@ -137,9 +138,7 @@ def ann_of(reads: Reads, ids: NDArray[np.int64], dimensions: int, progress: Prog
     return index
 
 
-def _read(
-    store: Store, dimensions: int, ids: NDArray[np.int64]
-) -> Iterator[NDArray[np.float32]]:
+def _read(store: Store, dimensions: int, ids: NDArray[np.int64]) -> Iterator[NDArray[np.float32]]:
     """The vectors of some inputs, in order, a part at a time, each in a short transaction."""
     for start in range(0, ids.size, _AT_ONCE):
         with store.reading() as connection:

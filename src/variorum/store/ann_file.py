@@ -12,8 +12,10 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,16 @@ _MAGIC = b"variorum ann 1\n\x00"
 _LENGTH_BYTES = 8
 _HASH_BYTES = 32
 _TAIL_BYTES = _LENGTH_BYTES + _HASH_BYTES + len(_MAGIC)
+
+
+def library() -> Any:
+    """faiss, imported when it is needed: it takes a while."""
+    return import_module("faiss")
+
+
+def is_installed() -> bool:
+    """Whether the library is there."""
+    return find_spec("faiss") is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +107,7 @@ def written_ann(path: Path, index: Any, ids: NDArray[np.int64], head: AnnHeader)
 
 
 def _write(path: Path, index: Any, ids: NDArray[np.int64], head: AnnHeader) -> None:
-    import faiss
-
+    faiss = library()
     header = json.dumps(asdict(head)).encode()
     try:
         faiss.write_index(index, str(path))
@@ -151,14 +162,13 @@ def read_header(path: Path) -> AnnHeader | None:
 
 def open_ann(path: Path) -> AnnContent | None:
     """Map a file; None where it is not whole, or nothing here can read it. Reads it once."""
-    import faiss
-
+    faiss = library()
     header = read_header(path)
     if header is None or not _is_whole(path):
         return None
     flags = faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY
     try:
-        index = cast(Any, faiss.read_index(str(path), flags))
+        index = faiss.read_index(str(path), flags)
         ids = read_input_ids(path, header)
     except (OSError, RuntimeError, ValueError):
         return None

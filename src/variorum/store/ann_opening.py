@@ -1,4 +1,4 @@
-"""Open approximate indexes, one a collection, each opened once and again when it is another file."""
+"""Open approximate indexes, one a collection, opened again where the file is another one."""
 
 import os
 import threading
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from variorum.store.ann import Ann, is_installed
-from variorum.store.ann_file import AnnHeader, ann_path, open_ann
+from variorum.store.ann import Ann
+from variorum.store.ann_file import AnnHeader, ann_path, is_installed, open_ann
 from variorum.store.generations import GenerationRow
 from variorum.store.removals import newest_removal
 from variorum.store.schema import generation

@@ -2,14 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import variorum
-from variorum.records.protocols import Role, Vectors
 from variorum.store import ann, ann_building
 from variorum.store.ann_file import ann_path, name_ann, open_ann, read_header, written_ann
 from variorum.store.store import counted_statements
@@ -262,9 +261,7 @@ def test_a_damaged_file_is_passed_over(bench: Bench, used: list[int], place: flo
 
 
 @pytest.mark.parametrize("length", [0, 10, 5_000])
-def test_a_file_that_was_cut_off_is_passed_over(
-    bench: Bench, used: list[int], length: int
-) -> None:
+def test_a_file_that_was_cut_off_is_passed_over(bench: Bench, used: list[int], length: int) -> None:
     path_of(bench).write_bytes(path_of(bench).read_bytes()[:length])
     with bench.open() as index:
         assert len(dense(index, "title7")) == 10
@@ -406,7 +403,7 @@ def test_turned_off_it_is_neither_made_nor_used(bench: Bench, used: list[int]) -
 def test_without_the_library_everything_is_looked_at(
     bench: Bench, used: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("ann_opening", "ann_audit", "ann"):
+    for module in ("ann_opening", "ann_audit", "ann_building"):
         monkeypatch.setattr(f"variorum.store.{module}.is_installed", lambda: False)
     with bench.open() as index:
         assert dense(index, "title7")
