@@ -133,6 +133,7 @@ def erase(store: Store, collection_id: int, name: DocumentName, clock: Clock = u
         require_no_writers(connection, store.folder)
         overwrite_removed(connection)
         before = bytes_of(store.folder)
+        remove_ann_files(store.folder)  # First: a kill leaves none. And again: one was being made.
         erasure = take_out(connection, collection_id, name, clock())
         remove_ann_files(store.folder)
         compaction = compact(connection, store.folder, before)
