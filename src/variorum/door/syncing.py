@@ -181,7 +181,7 @@ class Syncing(Opened):
         so that what keeps it from being made keeps nothing else.
         """
         if self.config.ann:
-            with suppress(DamagedError, UnavailableError, BusyError, OSError):
+            with suppress(BusyError, DamagedError, UnavailableError, ImportError, OSError):
                 keep_ann(self._store, self.collection.tenant, self.collection.name, progress)
 
     def watch(

@@ -27,7 +27,8 @@ def search_dense(
     if (candidates := view.near(chosen, query, k)) is not None:
         chosen, rows = chosen[candidates], rows[candidates]
     near = _near_the_top(_products(matrix, rows, query), k)
-    return best(view, chosen[near], _final_scores(matrix[rows[near]], query), k)
+    scores = np.round(final_scores(matrix[rows[near]], query), SCORE_DECIMALS)
+    return best(view, chosen[near], scores, k)
 
 
 def _products(
@@ -45,7 +46,7 @@ def _near_the_top(rough: NDArray[np.float32], k: int) -> NDArray[np.intp]:
     return np.flatnonzero(rough >= threshold - _SLACK)
 
 
-def _final_scores(vectors: Vectors, query: NDArray[np.float32]) -> NDArray[np.float64]:
+def final_scores(vectors: Vectors, query: NDArray[np.float32]) -> NDArray[np.float64]:
     """The products with `query`, each summed from the first dimension to the last."""
     wide = query.astype(np.float64)[:, None]
     scores = np.empty(len(vectors))
@@ -55,4 +56,4 @@ def _final_scores(vectors: Vectors, query: NDArray[np.float32]) -> NDArray[np.fl
         block = vectors[start : start + _BLOCK]
         np.multiply(block.T, wide, out=products[:, : len(block)])
         scores[start : start + _BLOCK] = products.sum(axis=0)[: len(block)]
-    return np.round(scores, SCORE_DECIMALS)
+    return scores

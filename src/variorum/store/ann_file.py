@@ -162,15 +162,15 @@ def read_header(path: Path) -> AnnHeader | None:
 
 def open_ann(path: Path) -> AnnContent | None:
     """Map a file; None where it is not whole, or nothing here can read it. Reads it once."""
-    faiss = library()
     header = read_header(path)
     if header is None or not _is_whole(path):
         return None
-    flags = faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY
     try:
+        faiss = library()
+        flags = faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY
         index = faiss.read_index(str(path), flags)
         ids = read_input_ids(path, header)
-    except (OSError, RuntimeError, ValueError):
+    except (ImportError, OSError, RuntimeError, ValueError):
         return None
     return AnnContent(index, ids, header) if ids.size == index.ntotal else None
 
