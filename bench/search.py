@@ -1,7 +1,8 @@
 """Search by vector over 100,000 rows under three filters: the scoring step against NumPy's own,
 what deciding who may see adds, other engines on the same rows, and hybrid against its legs.
 
-Everything alternates in one process and medians are told. Rows and questions: `search_rows`.
+Everything alternates in one process and medians are told. Rows and questions: `search_rows`. All
+but the last tables are of exact search, the approximate index turned off.
 """
 
 import argparse
@@ -209,15 +210,16 @@ def run(arguments: argparse.Namespace) -> Result:
     rows = make_rows(arguments.rows)
     result.figures |= {"rows": len(rows.texts), "of real passages": rows.real}
     home = Path(arguments.cache) / f"variorum-search-{len(rows.texts)}"
-    with open_index(home, rows) as index, TemporaryDirectory(dir=arguments.cache) as work:
-        filters = _asked(index)
-        vectors = list(rows.asked[: arguments.questions])
+    vectors = list(rows.asked[: arguments.questions])
+    with open_index(home, rows) as index, search_ann.open_exact(home, rows) as exact:
+        filters = _asked(exact)
         _score(result, filters, vectors)
         _deciding(result, filters, 5)
-        _engines(result, filters, rows, vectors, Path(work))
+        with TemporaryDirectory(dir=arguments.cache) as work:
+            _engines(result, filters, rows, vectors, Path(work))
         _hybrid(result, filters, rows)
-        search_ann.against_exact(result, index, home, rows, vectors)
-        search_ann.crossover(result, rows, vectors)
+        search_ann.against_exact(result, index, exact, rows, vectors)
+    search_ann.crossover(result, rows, vectors)
     return result
 
 

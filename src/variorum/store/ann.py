@@ -4,6 +4,8 @@ A derived copy (invariant 9): it says which rows to look at, never how near they
 does not hold yet are candidates all.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +82,8 @@ class Ann:
         faiss = library()
         wanted = max(_FEWEST_CANDIDATES, k + k // 2)
         asked = faiss.SearchParametersIVF(sel=mask.selector, nprobe=self._probed(k))
-        _, (found,) = self._index.search(query[None], wanted, params=asked)
+        with _alone(faiss):
+            _, (found,) = self._index.search(query[None], wanted, params=asked)
         found = np.sort(found[found >= 0])
         first = np.searchsorted(mask.places, found, "left")
         last = np.searchsorted(mask.places, found, "right")
@@ -91,6 +94,19 @@ class Ann:
 
     def _probed(self, k: int) -> int:
         return -(-int(self._index.nlist) // PROBED[k > SHALLOW])
+
+
+@contextmanager
+def _alone(faiss: Any) -> Iterator[None]:
+    """This thread alone: one question is too little to share out, and a busy core would be waited
+    for. The number is the calling thread's own.
+    """
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(threads)
 
 
 def _counted(lengths: NDArray[np.intp]) -> NDArray[np.intp]:

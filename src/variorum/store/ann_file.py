@@ -169,8 +169,10 @@ def open_ann(path: Path) -> AnnContent | None:
         faiss = library()
         flags = faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY
         index = faiss.read_index(str(path), flags)
+        # Threads that read ahead take longer to begin than a question takes.
+        faiss.downcast_InvertedLists(index.invlists).prefetch_nthread = 0
         ids = read_input_ids(path, header)
-    except (ImportError, OSError, RuntimeError, ValueError):
+    except (AttributeError, ImportError, OSError, RuntimeError, ValueError):
         return None
     return AnnContent(index, ids, header) if ids.size == index.ntotal else None
 
