@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from variorum.store.ann_file import AnnContent, AnnHeader, library
 
 LEAST_ROWS = 25_000
-"""Fewest allowed rows for which candidates are found in less time than all are scored."""
+"""Fewest allowed rows for which it pays: fewer are scored in a few milliseconds."""
 LEAST_SHARE = 0.5
 """Least share of the index's rows that is allowed: below it, too many lists hold none of them."""
 MOST_MISSING = 0.2
