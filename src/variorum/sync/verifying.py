@@ -11,6 +11,7 @@ from variorum.records.errors import VariorumError
 from variorum.records.layout import input_key
 from variorum.records.protocols import Progress
 from variorum.records.text import Revision, Text
+from variorum.store.ann_audit import ann_problems
 from variorum.store.audit import Audit, StoredChunk, StoredLayout
 from variorum.store.chain import chain_problems
 from variorum.store.engine import means_damage
@@ -53,6 +54,7 @@ def verify(store: Store, progress: Progress) -> list[Finding]:
             ("layouts", _layout_findings(audit, progress)),
             ("vectors", _vector_findings(audit, progress)),
             ("terms", (Finding("terms", *one) for one in term_problems(connection))),
+            ("indexes", (Finding("ann", *one) for one in ann_problems(connection, store.folder))),
         ]
         for name, check in checks:
             _collect(store, name, check, findings)
