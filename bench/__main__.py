@@ -14,8 +14,10 @@ from bench import (
     recompute,
     reliability,
     settings,
+    soak,
     speed,
     strategies,
+    watch,
     windows,
 )
 from bench.study import Study, report
@@ -31,9 +33,11 @@ STUDIES = (
     recompute.STUDY,
     reliability.STUDY,
     settings.STUDY,
+    soak.STUDY,
     locality.STUDY,
     speed.STUDY,
     strategies.STUDY,
+    watch.STUDY,
     windows.STUDY,
 )
 

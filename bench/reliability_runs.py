@@ -19,7 +19,7 @@ from bench.study import SEED
 
 DOCUMENTS = 24
 ADDED, REMOVED = "00100.txt", "00001.txt"
-PACE_S = 0.01
+PACE_S = 0.03
 """How long the model takes over an input."""
 
 

@@ -40,7 +40,7 @@ def embed(texts: Sequence[str]) -> list[list[float]]:
     time.sleep(float(os.environ.get(SLOW_S, "0")) * len(texts))
     if any(POISON in text for text in texts):
         raise RefusedError("400: the input is refused")
-    vectors: list[list[float]] = HashingEmbedder(DIMENSIONS).embed(list(texts)).tolist()
+    vectors: list[list[float]] = HashingEmbedder(DIMENSIONS, 65_536).embed(list(texts)).tolist()
     if LOG in os.environ:
         lines = "".join(f"{hashlib.sha256(text.encode()).hexdigest()}\n" for text in texts)
         with Path(os.environ[LOG]).open("ab", buffering=0) as log:
@@ -241,7 +241,7 @@ def sync_steadlith(folder: Path) -> None:
     file = folder / "steadlith.toml"
     file.write_text(_STEADLITH)
     ready()
-    raise SystemExit(cli.main(["--config", str(file), "index", "--allow-delete"]))
+    raise SystemExit(cli.main(["index", "--config", str(file), "--allow-delete"]))
 
 
 def visible_in_steadlith(folder: Path) -> Visible:

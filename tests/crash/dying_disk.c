@@ -53,6 +53,7 @@ static int (*real_open)(const char *, int, ...);
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static char folder[PATH_MAX], keep[PATH_MAX];
 static long last, counted[KINDS], changed;
+static long synced_at[1024];
 static enum way way;
 static unsigned long long chance;
 static struct file files[256];
@@ -88,6 +89,12 @@ void dying_disk_begin(const char *below, const char *beside, long at, int how, u
 long dying_disk_counted(int kind)
 {
     return counted[kind];
+}
+
+/* The number of the n-th sync among all changes, from 0 on. */
+long dying_disk_synced_at(long number)
+{
+    return synced_at[number];
 }
 
 static void require(int sound, const char *what)
@@ -301,8 +308,11 @@ static void lose(void)
 
 static int counts(enum kind kind)
 {
+    changed++;
+    if (kind == SYNC && counted[SYNC] < 1024)
+        synced_at[counted[SYNC]] = changed;
     counted[kind]++;
-    return last && ++changed >= last;
+    return last && changed >= last;
 }
 
 static void die(void)

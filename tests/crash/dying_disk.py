@@ -14,9 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlalchemy import Engine
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+from sqlalchemy.util import LRUCache
+
 import variorum
 from dying import copy_of, noting_vectors
 from variorum.records.errors import NotFoundError
+from variorum.store import engine
 from workbench import Bench, Recorder, document, key_of, vectors_stored, words
 
 WAYS = ("killed", "torn", "lost", "partly-lost")
@@ -86,20 +91,34 @@ class State:
     oldest: int
 
     @classmethod
-    def of(cls, bench: Bench) -> "State":
-        if not (bench.store / "store.sqlite").exists():
+    def of(cls, bench: Bench, index: variorum.Index) -> "State":
+        stored = bench.stored() if (bench.store / "store.sqlite").exists() else None
+        if stored is None or not stored.generation:
             return cls(0, {}, 0)
-        stored = bench.stored()
-        if not stored.generation:
-            return cls(0, {}, 0)
-        with bench.open() as index:
-            oldest = min(row.number for row in index.log() if not row.is_pruned)
+        oldest = min(row.number for row in index.log() if not row.is_pruned)
         return cls(stored.generation, stored.plain(), oldest)
 
 
-def answers(bench: Bench, generation: int) -> object:
-    with bench.open() as index:
-        return index.search(QUERY, as_of=generation).as_fields()
+def answers(index: variorum.Index, generation: int) -> object:
+    return index.search(QUERY, as_of=generation).as_fields()
+
+
+def make_statements_once() -> None:
+    """Make each statement's SQL once for every engine of this process and its children.
+
+    Every open index has an engine of its own, and making the SQL is most of what a death costs.
+    """
+    statements = LRUCache(2_000)
+    SQLiteDialect.__hash__ = lambda _: 1  # type: ignore[assignment,method-assign]
+    SQLiteDialect.__eq__ = lambda one, other: type(one) is type(other)  # type: ignore[assignment,method-assign]
+    made = engine.create_engine
+
+    def with_statements(*arguments: object, **named: object) -> Engine:
+        one = made(*arguments, **named)  # type: ignore[call-overload]
+        one._compiled_cache = statements
+        return one  # type: ignore[no-any-return]
+
+    engine.create_engine = with_statements  # type: ignore[assignment]
 
 
 @dataclass
@@ -109,15 +128,19 @@ class Walk:
     run: str
     way: str
     home: Path
+    synced_at: list[int] = field(default_factory=list)
     seen: dict[str, int] = field(default_factory=lambda: {"before": 0, "after": 0, "told": 0})
 
     def __post_init__(self) -> None:
         self.base = prepared(self.home / "base", self.run)
-        self.before = State.of(self.base)
-        self.answered = answers(self.base, self.before.generation) if self.run in KEEPING else None
+        with self.base.open() as index:
+            self.before = State.of(self.base, index)
+            is_kept = self.run in KEEPING
+            self.answered = answers(index, self.before.generation) if is_kept else None
         whole = copy_of(self.base, self.home / "whole")
         self.changes = self.counted(whole)
-        self.after = State.of(whole)
+        with whole.open() as index:
+            self.after = State.of(whole, index)
         self.vectors = vectors_stored(whole.store)
 
     def counted(self, bench: Bench) -> dict[str, int]:
@@ -126,16 +149,26 @@ class Walk:
         child = os.fork()
         if not child:
             self.work(bench, 0, lambda _: None)
-            os.write(sender, json.dumps(self.counts()).encode())
+            os.write(sender, json.dumps([self.counts(), self.syncs()]).encode())
             os._exit(0)
         os.close(sender)
         with os.fdopen(receiver) as counts:
-            found: dict[str, int] = json.load(counts)
+            found, self.synced_at = json.load(counts)
         os.waitpid(child, 0)
-        return found
+        return dict(found)
 
     def counts(self) -> dict[str, int]:
         return {kind: disk.dying_disk_counted(number) for number, kind in enumerate(KINDS)}
+
+    def syncs(self) -> list[int]:
+        return [disk.dying_disk_synced_at(number) for number in range(self.counts()["syncs"])]
+
+    def places(self, first: int, stride: int) -> list[int]:
+        """The changes to die at. All that is not synced is lost alike until the next sync."""
+        every = range(first, sum(self.changes.values()) + 1, stride)
+        if self.way != "lost" or not self.changes["writes"]:
+            return list(every)
+        return [*self.synced_at, sum(self.changes.values())][(first - 1) % stride :: stride]
 
     def work(self, bench: Bench, at: int, note: Callable[[str], None]) -> None:
         """What the child does: the run, with word of each thing that it may rely on."""
@@ -187,47 +220,44 @@ class Walk:
 
     def check(self, victim: Bench, told: list[str]) -> None:
         """All or nothing, nothing lost that was told, and nothing paid for again."""
-        found = State.of(victim)
-        is_after = found == self.after
-        assert is_after or found == self.before
-        if "told" in told:
-            assert is_after, "the run had said that it was done"
-            self.seen["told"] += 1
-        self.seen["after" if is_after else "before"] += 1
-        recorded = set()
-        if (victim.store / "store.sqlite").exists():
-            recorded = set(vectors_stored(victim.store))
-        assert {bytes.fromhex(word) for word in told if word != "told"} <= recorded
-        if self.answered is not None:
-            assert answers(victim, self.before.generation) == self.answered
-        if found.generation:
-            self.verify(victim)
-        if not is_after or self.run == "erase":
-            self.complete(victim, recorded)
-        self.verify(victim)
-        if self.answered is not None:
-            assert answers(victim, self.before.generation) == self.answered
+        with victim.open() as index:
+            found = State.of(victim, index)
+            is_after = found == self.after
+            assert is_after or found == self.before
+            assert is_after or "told" not in told, "the run had said that it was done"
+            self.seen["told"] += "told" in told
+            self.seen["after" if is_after else "before"] += 1
+            recorded = set()
+            if (victim.store / "store.sqlite").exists():
+                recorded = set(vectors_stored(victim.store))
+            assert {bytes.fromhex(word) for word in told if word != "told"} <= recorded
+            self.check_readers(index)
+            assert not found.generation or index.verify() == []
+            if not is_after or self.run == "erase":
+                self.complete(victim, index, recorded)
+                self.check_readers(index)
+                assert index.verify() == []
 
-    def complete(self, victim: Bench, recorded: set[bytes]) -> None:
+    def check_readers(self, index: variorum.Index) -> None:
+        """The generation from before answers as it did."""
+        if self.answered is not None:
+            assert answers(index, self.before.generation) == self.answered
+
+    def complete(self, victim: Bench, index: variorum.Index, recorded: set[bytes]) -> None:
         """Run it again, to its end."""
         embedder = Recorder(96) if self.run == "switch" else victim.embedder
         embedder.taken()
-        with victim.open() as index:
-            if self.run == "switch":
-                index.use_model(embedder)
-            else:
-                RUNS[self.run](index)
+        if self.run == "switch":
+            index.use_model(embedder)
+        else:
+            RUNS[self.run](index)
         asked = {key_of(embedder, text) for text in embedder.taken()}
         assert not asked & recorded, "a vector was paid for twice"
-        assert State.of(victim) == self.after
+        assert State.of(victim, index) == self.after
         assert vectors_stored(victim.store) == self.vectors
         if self.run == "erase":
             files = [file for file in victim.store.rglob("*") if file.is_file()]
             assert all(b"private.md" not in file.read_bytes() for file in files)
-
-    def verify(self, victim: Bench) -> None:
-        with victim.open() as index:
-            assert index.verify() == []
 
 
 def main() -> None:
@@ -238,10 +268,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--stride", type=int, default=1)
     arguments = parser.parse_args()
+    make_statements_once()
     walk = Walk(arguments.run, arguments.way, arguments.home)
-    at, deaths = arguments.first, 0
-    while walk.step(at):
-        at, deaths = at + arguments.stride, deaths + 1
+    deaths = sum([walk.step(at) for at in walk.places(arguments.first, arguments.stride)])
     print(json.dumps({"changes": walk.changes, "deaths": deaths, "seen": walk.seen}))
 
 
