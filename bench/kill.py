@@ -18,6 +18,7 @@ from bench.documents import SOURCES, document, write_corpus
 from bench.kill_looks import SlowEmbedder, answers, keys
 from bench.kill_operations import RUNS, Killed, kill_runs, table_of
 from bench.recording import RecordingEmbedder
+from bench.statements import make_statements_once
 from bench.study import SEED, Result, Study, Table, Target
 from variorum.embedding.hashing import HashingEmbedder
 
@@ -117,6 +118,7 @@ def run(arguments: argparse.Namespace) -> Result:
             after_s = generator.uniform(0.0, arguments.within_s)
             outcomes.append(one_kill(folder, paths, len(outcomes), after_s))
             print("  " + json.dumps(asdict(outcomes[-1])), flush=True)
+        make_statements_once()
         others = [one for name in RUNS for one in kill_runs(folder / name, name, arguments.each)]
     _tables(result, outcomes)
     _table_of_others(result, others)
@@ -162,7 +164,7 @@ def _table_of_others(result: Result, others: Sequence[Killed]) -> None:
     good = sum(one.is_good for one in killed)
     result.targets.append(
         Target(
-            "killed prunes, switches and restores that were done or not, and could be run again",
+            "killed runs that had done all or nothing and could be run again",
             "all",
             f"{good} of {len(killed)}, {len(others) - len(killed)} runs had ended by then",
             good == len(killed),
@@ -186,7 +188,7 @@ def _row(stage: str, outcomes: Sequence[Outcome]) -> tuple[object, ...]:
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kills", type=int, default=50, help="syncs killed while they run")
     parser.add_argument(
-        "--each", type=int, default=10, help="prunes, switches and restores killed, of each"
+        "--each", type=int, default=10, help="publishes, prunes, switches and restores, each"
     )
     parser.add_argument("--within-s", type=float, default=1.8, help="latest moment of a kill")
 

@@ -1,27 +1,29 @@
-"""Prunes, model switches and restores that are killed at a random moment."""
+"""Publishes, prunes, model switches and restores that are killed at a random moment."""
 
 import json
-import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import variorum
-from bench.documents import edit, write_corpus
+from bench.documents import document, edit, write_corpus
 from bench.kill_looks import SlowEmbedder, answers, keys
 from bench.recording import RecordingEmbedder
 from bench.study import SEED, Table
 from variorum.embedding.hashing import HashingEmbedder
+from variorum.records.protocols import Embedder
 
-DOCUMENTS = 24
+DOCUMENTS = 12
 GENERATIONS = 3
-OTHER_DIMENSIONS = 96
+DIMENSIONS, OTHER_DIMENSIONS = 64, 96
+STORE = Path(".variorum") / "store.sqlite"
 COLUMNS = (
     "run",
     "killed",
@@ -34,22 +36,38 @@ COLUMNS = (
     "problems found by verify",
 )
 
-Run = Callable[[variorum.Index, HashingEmbedder], object]
+FORK = get_context("fork")
+
+Model = Callable[[int], Embedder]
+"""An embedder of so many dimensions."""
 
 
-def prune(index: variorum.Index, _other: HashingEmbedder) -> object:
-    return index.prune(keep=1)
+def publish(folder: Path, model: Model) -> None:
+    with opened(folder, model(DIMENSIONS)) as index:
+        index.sync(folder / "docs")
 
 
-def switch(index: variorum.Index, other: HashingEmbedder) -> object:
-    return index.use_model(other)
+def prune(folder: Path, _model: Model) -> None:
+    with opened(folder) as index:
+        index.prune(keep=1)
 
 
-def restore(index: variorum.Index, _other: HashingEmbedder) -> object:
-    return index.restore(1)
+def switch(folder: Path, model: Model) -> None:
+    with opened(folder) as index:
+        index.use_model(model(OTHER_DIMENSIONS))
 
 
-RUNS: dict[str, Run] = {"prune": prune, "switch": switch, "restore": restore}
+def restore(folder: Path, _model: Model) -> None:
+    with opened(folder) as index:
+        index.restore(1)
+
+
+RUNS: dict[str, Callable[[Path, Model], None]] = {
+    "publish": publish,
+    "prune": prune,
+    "switch": switch,
+    "restore": restore,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +77,14 @@ class Killed:
     run: str
     after_s: float
     finished: bool
-    was_done: bool
     vectors_before: int
-    vectors_at_kill: int
-    answers_kept: bool
-    completed: bool
-    embedded_next: int
-    repeated: int
-    findings: int
+    was_done: bool = False
+    vectors_at_kill: int = 0
+    answers_kept: bool = False
+    completed: bool = False
+    embedded_next: int = 0
+    repeated: int = 0
+    findings: int = 0
 
     @property
     def is_good(self) -> bool:
@@ -82,107 +100,112 @@ class Seen:
     answered: list[list[str]]
 
     @classmethod
-    def of(cls, folder: Path) -> "Seen":
-        with opened(folder) as index:
-            rows = index.log()
-            kept = min(row.number for row in rows if not row.is_pruned)
-            return cls(rows[-1].number, kept, answers(index))
+    def of(cls, index: variorum.Index) -> "Seen":
+        rows = index.log()
+        kept = min(row.number for row in rows if not row.is_pruned)
+        return cls(rows[-1].number, kept, answers(index))
 
 
-def opened(folder: Path) -> variorum.Index:
-    return variorum.open(folder, store=folder / ".variorum", embedder=HashingEmbedder())
+def opened(folder: Path, embedder: Embedder | None = None) -> variorum.Index:
+    model = embedder or HashingEmbedder(DIMENSIONS)
+    return variorum.open(folder, store=folder / ".variorum", embedder=model)
 
 
-def run_once(name: str, folder: Path) -> None:
-    """What the killed process runs."""
-    with opened(folder) as index:
-        index.log()
-        print("ready", flush=True)
-        RUNS[name](index, SlowEmbedder(OTHER_DIMENSIONS))
-
-
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, name: str) -> None:
     """A store of some generations, half of the documents edited from each to the next."""
     paths = write_corpus(folder / "docs", DOCUMENTS)
     with opened(folder) as index:
         for number in range(GENERATIONS):
-            for path in paths[number % 2 :: 2] if number else ():
-                edit(path, number)
             index.sync(folder / "docs")
+            if number < GENERATIONS - 1:
+                for path in paths[number % 2 :: 2]:
+                    edit(path, number)
+    if name == "publish":
+        for number, path in enumerate(paths[::2]):
+            path.write_text(document(1_000 + number), encoding="utf-8")
 
 
 def kill_runs(place: Path, name: str, count: int) -> Iterator[Killed]:
     """Kill so many runs of one kind before they end, each on a fresh copy of one store."""
-    base, whole, victim = place / "base", place / "whole", place / "victim"
-    for folder in (base, whole):
-        shutil.rmtree(folder, ignore_errors=True)
-    prepare(base)
-    shutil.copytree(base, whole)
-    process = _process(name, whole)
-    started = time.perf_counter()
-    process.wait()
-    length_s = time.perf_counter() - started
+    site, base = place / "site", place / "base"
+    prepare(site, name)
+    with opened(site) as index:
+        before, held = Seen.of(index), keys(site / STORE)
+    shutil.copytree(site, base)
+    length_s = _length_s(name, site)
+    with opened(site) as index:
+        after = Seen.of(index)
     generator = random.Random(f"{SEED} {name}")
     killed = 0
     while killed < count:
-        shutil.rmtree(victim, ignore_errors=True)
-        shutil.copytree(base, victim)
-        one = _one(name, generator.uniform(0, length_s), victim, Seen.of(base), Seen.of(whole))
+        shutil.rmtree(site)
+        shutil.copytree(base, site)
+        after_s = generator.uniform(0, length_s)
+        finished = _kill(name, site, after_s)
+        one = _looked_at(Killed(name, after_s, finished, len(held)), site, before, after)
         killed += not one.finished
         print("  " + json.dumps(asdict(one)), flush=True)
         yield one
 
 
-def _one(name: str, after_s: float, victim: Path, before: Seen, after: Seen) -> Killed:
-    store = victim / ".variorum" / "store.sqlite"
-    held = keys(store)
-    finished = _kill(name, victim, after_s)
-    seen, at_kill = Seen.of(victim), keys(store)
-    was_done = seen == after
-    with opened(victim) as index:
-        kept = answers(index, before.newest) == before.answered
+def _looked_at(one: Killed, site: Path, before: Seen, after: Seen) -> Killed:
+    """What the killed run left, and what it takes to complete it."""
+    at_kill, models = keys(site / STORE), list[RecordingEmbedder]()
+    with opened(site) as index:
+        seen = Seen.of(index)
+        is_kept = answers(index, before.newest) == before.answered
         findings = len(index.verify())
-        again = RecordingEmbedder(HashingEmbedder(OTHER_DIMENSIONS))
-        if not was_done:
-            RUNS[name](index, again)
-        findings += len(index.verify())
-    completed = Seen.of(victim) == after
-    embedded, new = len(again.embedded), keys(store) - at_kill
-    return Killed(
-        run=name,
-        after_s=after_s,
-        finished=finished,
-        was_done=was_done,
-        vectors_before=len(held),
+        if seen != after:
+            RUNS[one.run](site, lambda dimensions: _recording(models, dimensions))
+            findings += len(index.verify())
+        completed = Seen.of(index) == after
+    embedded = sum(len(model.embedded) for model in models)
+    return replace(
+        one,
+        was_done=seen == after,
         vectors_at_kill=len(at_kill),
-        answers_kept=kept and (was_done or seen == before),
+        answers_kept=is_kept and seen in (before, after),
         completed=completed,
         embedded_next=embedded,
-        repeated=embedded - len(new),
+        repeated=embedded - len(keys(site / STORE) - at_kill),
         findings=findings,
     )
 
 
-def _kill(name: str, folder: Path, after_s: float) -> bool:
-    """Start a run in a process of its own, kill it; whether it had ended by itself."""
-    process = _process(name, folder)
+def _recording(models: list[RecordingEmbedder], dimensions: int) -> RecordingEmbedder:
+    models.append(RecordingEmbedder(HashingEmbedder(dimensions)))
+    return models[-1]
+
+
+def _length_s(name: str, site: Path) -> float:
+    """How long a run takes that nobody kills."""
+    process = _started(name, site)
+    started = time.perf_counter()
+    process.join()
+    return time.perf_counter() - started
+
+
+def _kill(name: str, site: Path, after_s: float) -> bool:
+    """Kill a run so long after it began; whether it had ended by itself."""
+    process = _started(name, site)
     time.sleep(after_s)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == 0
+    process.kill()
+    process.join()
+    return process.exitcode != -signal.SIGKILL
 
 
-def _process(name: str, folder: Path) -> subprocess.Popen[bytes]:
+def _started(name: str, site: Path) -> BaseProcess:
     """A run in a process of its own, which is about to begin."""
-    code = (
-        "import sys; from pathlib import Path; from bench.kill_operations import run_once;"
-        " run_once(sys.argv[1], Path(sys.argv[2]))"
-    )
-    command = [sys.executable, "-c", code, name, str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ)
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.stdout.close()
+    ours, theirs = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=_run, args=(name, site, theirs))
+    process.start()
+    ours.recv()
     return process
+
+
+def _run(name: str, site: Path, tell: Connection) -> None:
+    tell.send("ready")
+    RUNS[name](site, SlowEmbedder)
 
 
 def table_of(outcomes: Sequence[Killed]) -> Table:
@@ -192,7 +215,7 @@ def table_of(outcomes: Sequence[Killed]) -> Table:
         _row(group, [one for one in killed if (one.run, one.was_done) == group])
         for group in sorted(groups)
     ]
-    return Table("kill -9 at a random moment of other runs", COLUMNS, rows)
+    return Table("kill -9 at a random moment of each kind of run", COLUMNS, rows)
 
 
 def _row(group: tuple[str, bool], outcomes: Sequence[Killed]) -> tuple[object, ...]:

@@ -18,11 +18,10 @@ from bench.reliability_runs import (
     Site,
     change,
     difference,
-    ended,
     poison,
+    preload,
     prepared,
     spoil,
-    wait_until_ready,
 )
 from bench.reliability_tools import TOOLS, Tool, Visible
 from bench.study import SEED, Result, Study, Table, Target
@@ -47,10 +46,10 @@ class States:
         site.save("base")
         change(site)
         site.save("changed")
-        process = site.start()
-        wait_until_ready(process)
+        running = site.start()
+        running.told()
         started = time.perf_counter()
-        assert not ended(process).code
+        assert not running.ended().code
         length_s = time.perf_counter() - started
         return cls(site, before, site.visible(), site.embedded().total(), length_s)
 
@@ -228,9 +227,7 @@ def two_writers(states: States) -> Writers:
     site.reset("changed")
     site.forget()
     both = [site.start(), site.start()]
-    for process in both:
-        wait_until_ready(process)
-    ends: list[Ended] = [ended(process) for process in both]
+    ends: list[Ended] = [running.ended() for running in both]
     final = difference(site.visible(), states.before, states.after)
     return Writers(
         [one.code for one in ends],
@@ -281,6 +278,7 @@ def tried(tool: Tool, kills: int) -> Found:
 
 
 def run(arguments: argparse.Namespace) -> Result:
+    preload()
     found = []
     for tool in TOOLS.values():
         print(f"  {tool.name}", flush=True)

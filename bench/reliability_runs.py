@@ -1,20 +1,23 @@
 """Runs of a tool in processes of their own, and what each left to be seen."""
 
-import json
 import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 from bench.documents import document, edit
-from bench.reliability_tools import LOG, POISON, SLOW_S, Tool, Visible
+from bench.reliability_tools import LOG, POISON, SLOW_S, TOOLS, Tool, Visible
 from bench.study import SEED
 
 DOCUMENTS = 24
@@ -22,13 +25,7 @@ ADDED, REMOVED = "00100.txt", "00001.txt"
 PACE_S = 0.03
 """How long the model takes over an input."""
 
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A run that ended by itself: its exit code, and the last line that it wrote of an error."""
-
-    code: int
-    said: str
+PROCESSES = get_context("forkserver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +54,22 @@ class Site:
         shutil.rmtree(self.folder)
         shutil.copytree(self.folder.parent / name, self.folder)
 
-    def start(self, work: str = "sync") -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "bench.reliability_tools"]
-        return subprocess.Popen(
-            [*command, self.tool.name, str(self.folder), work],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, LOG: str(self.log), SLOW_S: str(PACE_S)},
-        )
+    def start(self, work: str = "sync") -> "Running":
+        ours, theirs = PROCESSES.Pipe(duplex=False)
+        environment = {LOG: str(self.log), SLOW_S: str(PACE_S)}
+        arguments = (self.tool.name, self.folder, work, environment, theirs)
+        process = PROCESSES.Process(target=_work, args=arguments)
+        process.start()
+        theirs.close()
+        return Running(process, ours)
 
-    def sync(self) -> Ended:
-        return ended(self.start())
+    def sync(self) -> "Ended":
+        return self.start().ended()
 
     def visible(self) -> Visible:
-        process = self.start("visible")
-        out, error = process.communicate()
-        if process.returncode:
-            raise RuntimeError(error)
-        found: Visible = json.loads(out.splitlines()[-1])
+        running = self.start("visible")
+        found: Visible = running.told()
+        running.ended()
         return found
 
     def embedded(self) -> Counter[str]:
@@ -87,27 +81,67 @@ class Site:
 
     def kill_after(self, seconds: float) -> bool:
         """Kill a run so long after it began; whether it had ended by itself."""
-        process = self.start()
-        wait_until_ready(process)
+        running = self.start()
+        running.told()
         time.sleep(seconds)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return process.returncode >= 0
+        running.process.kill()
+        running.process.join()
+        return running.process.exitcode != -signal.SIGKILL
 
 
-def ended(process: subprocess.Popen[str]) -> Ended:
-    _, error = process.communicate()
-    lines = [line for line in error.splitlines() if line.strip()]
-    return Ended(
-        process.returncode, lines[-1].strip()[:160] if process.returncode and lines else ""
-    )
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run that ended by itself: its exit code, and what it said of its error."""
+
+    code: int
+    said: str
 
 
-def wait_until_ready(process: subprocess.Popen[str]) -> None:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.strip() == "ready":
-            return
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A run in a process of its own."""
+
+    process: BaseProcess
+    pipe: Connection
+
+    def told(self) -> Any:
+        """The next thing that it says: that it is ready, what is visible, or an error."""
+        return self.pipe.recv()
+
+    def ended(self) -> Ended:
+        """Wait for its end."""
+        said = ""
+        with suppress(EOFError):
+            while True:
+                said = str(self.told())
+        self.process.join()
+        code = self.process.exitcode or 0
+        return Ended(code, said[:200] if code else "")
+
+
+def preload() -> None:
+    """Import every tool once: each run is a fork of that."""
+    modules = [module for tool in TOOLS.values() for module in tool.modules]
+    PROCESSES.set_forkserver_preload(["bench.reliability_runs", *modules])
+
+
+def _work(
+    name: str, folder: Path, work: str, environment: dict[str, str], tell: Connection
+) -> None:
+    """What a run does."""
+    os.environ.update(environment)
+    try:
+        if work == "visible":
+            tell.send(TOOLS[name].visible(folder))
+        else:
+            TOOLS[name].sync(folder, lambda: tell.send("ready"))
+    except SystemExit as ended:
+        if ended.code:
+            tell.send(str(ended.code))
+            sys.exit(ended.code if isinstance(ended.code, int) else 1)
+    except Exception as error:
+        tell.send(f"{type(error).__name__}: {error}")
+        sys.exit(1)
 
 
 def prepared(tool: Tool, place: Path) -> Site:

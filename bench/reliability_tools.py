@@ -1,15 +1,13 @@
 """Four indexes over the files of one folder, each used as its own documentation says.
 
-`python -m bench.reliability_tools TOOL FOLDER sync` brings an index up to date, `… visible` prints
-what can be found in it by now. The embedder is the same for all: it hashes words, takes its time,
-refuses a call that holds the poisoned word, and notes each text that it answered.
+Each brings an index up to date with the folder, and says what can be found in it by now. All have
+the same embedder: it hashes words, takes its time, refuses a call that holds the poisoned word, and
+notes each text that it answered.
 """
 
 import hashlib
-import json
 import os
 import sqlite3
-import sys
 import time
 import zlib
 from collections import defaultdict
@@ -26,6 +24,9 @@ from variorum.records.protocols import Role, Vectors
 DIMENSIONS = 64
 POISON = "unembeddable"
 LOG, SLOW_S = "BENCH_EMBEDDED", "BENCH_SLOW_S"
+
+Ready = Callable[[], None]
+"""Called when everything is loaded and the work begins."""
 
 Visible = dict[str, list[str]]
 """The texts that each document can be found by, sorted."""
@@ -46,11 +47,6 @@ def embed(texts: Sequence[str]) -> list[list[float]]:
         with Path(os.environ[LOG]).open("ab", buffering=0) as log:
             log.write(lines.encode())
     return vectors
-
-
-def ready() -> None:
-    """Say that everything is loaded and the work begins."""
-    print("ready", flush=True)
 
 
 def grouped(pairs: Sequence[tuple[str, str]]) -> Visible:
@@ -77,7 +73,7 @@ class _OurModel(HashingEmbedder):
         return super().embed(inputs, role)
 
 
-def sync_variorum(folder: Path) -> None:
+def sync_variorum(folder: Path, ready: Ready) -> None:
     import variorum
 
     model = _OurModel(DIMENSIONS)
@@ -127,7 +123,7 @@ def _langchain(folder: Path) -> tuple[Any, Any]:
     return store, records
 
 
-def sync_langchain(folder: Path) -> None:
+def sync_langchain(folder: Path, ready: Ready) -> None:
     from langchain_community.document_loaders import DirectoryLoader, TextLoader
     from langchain_core.indexing import index
     from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -163,7 +159,7 @@ def _collection(folder: Path) -> Any:
     return client.get_or_create_collection("docs")
 
 
-def sync_llamaindex(folder: Path) -> None:
+def sync_llamaindex(folder: Path, ready: Ready) -> None:
     from llama_index.core import SimpleDirectoryReader
     from llama_index.core.embeddings import BaseEmbedding
     from llama_index.core.ingestion import DocstoreStrategy, IngestionPipeline
@@ -226,7 +222,7 @@ exclude = []
 """
 
 
-def sync_steadlith(folder: Path) -> None:
+def sync_steadlith(folder: Path, ready: Ready) -> None:
     from steadlith import cli
     from steadlith.embed.providers.hash import HashEmbeddingProvider
     from steadlith.errors import ProviderError
@@ -253,42 +249,51 @@ def visible_in_steadlith(folder: Path) -> Visible:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool by its name, and the packages whose versions say which it was."""
+    """A tool: the packages whose versions say which it was, and what to import before a run."""
 
     name: str
     packages: tuple[str, ...]
-    sync: Callable[[Path], None]
+    modules: tuple[str, ...]
+    sync: Callable[[Path, Ready], None]
     visible: Callable[[Path], Visible]
 
 
 TOOLS = {
     one.name: one
     for one in (
-        Tool("Variorum", ("variorum",), sync_variorum, visible_in_variorum),
+        Tool(
+            "Variorum",
+            ("variorum",),
+            ("variorum.door.index", "variorum.sync.execution"),
+            sync_variorum,
+            visible_in_variorum,
+        ),
         Tool(
             "LangChain index()",
             ("langchain-core", "langchain-classic", "langchain-chroma", "chromadb"),
+            (
+                "langchain_chroma",
+                "langchain_classic.indexes",
+                "langchain_community.document_loaders",
+                "langchain_core.indexing",
+                "langchain_text_splitters",
+            ),
             sync_langchain,
             visible_in_langchain,
         ),
         Tool(
             "LlamaIndex pipeline",
             ("llama-index-core", "llama-index-vector-stores-chroma", "chromadb"),
+            ("llama_index.core", "llama_index.vector_stores.chroma"),
             sync_llamaindex,
             visible_in_llamaindex,
         ),
-        Tool("Steadlith", ("steadlith",), sync_steadlith, visible_in_steadlith),
+        Tool(
+            "Steadlith",
+            ("steadlith",),
+            ("steadlith.cli",),
+            sync_steadlith,
+            visible_in_steadlith,
+        ),
     )
 }
-
-
-def main() -> None:
-    name, folder, work = sys.argv[1:]
-    if work == "sync":
-        TOOLS[name].sync(Path(folder))
-    else:
-        print(json.dumps(TOOLS[name].visible(Path(folder))))
-
-
-if __name__ == "__main__":
-    main()
