@@ -231,9 +231,22 @@ def _fault(
     opens, swings = ({one for one in expected if one.startswith(kind)} for kind in KINDS[:2])
     if any(one.startswith("secret") for one in shown):
         return f"{question}: a secret was shown"
-    if found not in (opens, opens | swings):
+    lasting = swings & _standing_since(place, answer.generation)
+    if not opens <= found <= opens | swings or found & lasting not in (set(), lasting):
         return f"{question}: {sorted(found)} of {sorted(opens | swings)}"
     return _wrong_rights(place, shown, asked_at)
+
+
+def _standing_since(place: Place, generation: int) -> set[str]:
+    """The documents that were there all the time since a generation.
+
+    One that is deleted keeps the rights it had, whatever the policy says since.
+    """
+    standing, number = set(place.state(generation)), generation + 1
+    while place.state_file(number).exists():
+        standing &= set(place.state(number))
+        number += 1
+    return standing
 
 
 def _wrong_rights(place: Place, shown: set[str], asked_at: float) -> str | None:
