@@ -14,9 +14,12 @@ from bench import (
     locality,
     recompute,
     search,
+    reliability,
     settings,
+    soak,
     speed,
     strategies,
+    watch,
     windows,
 )
 from bench.study import Study, report
@@ -32,10 +35,13 @@ STUDIES = (
     legs.STUDY,
     recompute.STUDY,
     search.STUDY,
+    reliability.STUDY,
     settings.STUDY,
+    soak.STUDY,
     locality.STUDY,
     speed.STUDY,
     strategies.STUDY,
+    watch.STUDY,
     windows.STUDY,
 )
 
