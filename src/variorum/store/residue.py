@@ -92,8 +92,14 @@ def _slices(stored: bytes) -> Iterator[bytes]:
 
 
 def _lines(content: bytes) -> Iterator[bytes]:
-    """A few of a revision's lines as they are read, should they stand anywhere uncompressed."""
-    lines = [line.strip() for line in zlib.decompress(content).splitlines()]
+    """A few of a revision's lines as they are read, should they stand anywhere uncompressed.
+
+    None of one that is damaged.
+    """
+    try:
+        lines = [line.strip() for line in zlib.decompress(content).splitlines()]
+    except zlib.error:
+        return
     long = [line for line in lines if len(line) >= SLICE_BYTES]
     yield from (line[:200] for line in long[:: max(1, len(long) // SLICES)])
 

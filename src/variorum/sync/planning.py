@@ -9,7 +9,7 @@ from time import perf_counter
 from variorum.chunking import render
 from variorum.formats import BinaryContentError, UndecodableError, decode, parser_of
 from variorum.records.changes import Compared
-from variorum.records.errors import BugError, InputError
+from variorum.records.errors import BugError, DamagedError, InputError
 from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Source
@@ -383,8 +383,19 @@ def _previous(staging: Staging, recipe: Recipe, row: ManifestRow | None) -> Prev
     """The old layout, for the reuse planner; a change of recipe ignores it (invariant 11)."""
     if row is None or not recipe.planner or not is_laid_out(row, staging.recipe_id):
         return None
-    content = staging.content(row.revision_id)
+    return previous_layout(staging, row)
+
+
+def previous_layout(staging: Staging, row: ManifestRow) -> PreviousLayout | None:
+    """A row's text and layout; None where damage keeps them from being read.
+
+    What replaces a damaged revision is laid out as a fresh index would, and published.
+    """
+    try:
+        content = staging.content(row.revision_id)
+        chunks = staging.chunks(row.layout_id)
+    except DamagedError:
+        return None
     old = decode(Revision(content, row.content_type, row.sha256))
-    chunks = staging.chunks(row.layout_id)
     inputs = (render(one.prefix, old.characters[one.start : one.end]) for one in chunks)
     return PreviousLayout(old.characters, Layout(chunks, tuple(inputs)))
