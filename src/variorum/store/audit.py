@@ -18,7 +18,7 @@ from variorum.store.schema import (
     revision,
     vector,
 )
-from variorum.store.seals import is_sound, unsound_rows
+from variorum.store.seals import is_sound, require_sound, unsound, unsound_rows
 
 Problem = tuple[str, str]
 """A row, and what is wrong with it."""
@@ -73,6 +73,7 @@ _LAYOUTS = (
         layout.c.parser,
         type_coerce(layout.c.outline, String),
         recipe.c.settings,
+        *unsound(recipe),
     )
     .select_from(
         layout.join(revision, revision.c.id == layout.c.revision_id).join(
@@ -127,10 +128,16 @@ class Audit:
         return int(self.connection.execute(select(func.count()).select_from(layout)).scalar_one())
 
     def layouts(self, *only: int) -> Iterator[StoredLayout]:
-        """Every layout with its chunks, or those of the given ids."""
+        """Every layout with its chunks, or those of the given ids.
+
+        Raises:
+            DamagedError: a recipe is not as it was written.
+        """
         query = _LAYOUTS.where(layout.c.id.in_(only)) if only else _LAYOUTS
         for row in self._stream(query):
-            identifier, revision_id, tenant, sha256, size_bytes, content, *rest = row
+            identifier, revision_id, tenant, sha256, size_bytes, content, *rest = require_sound(
+                row, 1
+            )
             content_type, parser, outline, settings = rest
             yield StoredLayout(
                 id=identifier,

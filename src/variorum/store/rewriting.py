@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, literal, select
+from sqlalchemy.exc import DBAPIError
 
 from variorum.records.repairs import Mended
 from variorum.store.flips import RawRow, Value, raw_seal
@@ -33,11 +34,26 @@ from variorum.store.vectors import Precision, pack
 
 
 def remake_indexes(connection: Connection) -> Iterator[Mended]:
-    """Make the engine's indexes again, where nothing but they is wrong with its file."""
-    problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check").all()]
-    if problems != ["ok"] and all("index" in problem for problem in problems):
+    """Make the engine's indexes again, where that leaves less wrong with its file."""
+    before = _file_problems(connection)
+    if not any("index" in problem for problem in before):
+        return
+    savepoint = connection.begin_nested()
+    try:
         connection.exec_driver_sql("REINDEX")
+        is_better = len(_file_problems(connection)) < len(before)
+    except DBAPIError:
+        is_better = False
+    if is_better:
+        savepoint.commit()
         yield Mended("store", "indexes made again")
+    else:
+        savepoint.rollback()
+
+
+def _file_problems(connection: Connection) -> list[str]:
+    problems = connection.exec_driver_sql("PRAGMA integrity_check").scalars()
+    return [str(problem) for problem in problems if problem != "ok"]
 
 
 def mend_heads(connection: Connection) -> Iterator[Mended]:
@@ -165,7 +181,7 @@ def put_content_back(
     if now != lost.row:
         return
     changed: dict[str, Value] = {
-        "content": now.values["content"] if lost.content else zlib.compress(content, 6),
+        "content": zlib.compress(content, 6),
         "sha256": lost.sha256.encode(),
         "size_bytes": len(content),
     }
