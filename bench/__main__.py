@@ -15,6 +15,7 @@ from bench import (
     settings,
     speed,
     strategies,
+    verify,
     windows,
 )
 from bench.study import Study, report
@@ -32,6 +33,7 @@ STUDIES = (
     locality.STUDY,
     speed.STUDY,
     strategies.STUDY,
+    verify.STUDY,
     windows.STUDY,
 )
 

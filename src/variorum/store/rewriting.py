@@ -153,7 +153,14 @@ def _lost(connection: Connection, identifier: int, *, is_unsound: bool) -> LostC
     sha256 = named.decode(errors="replace") if isinstance(named, bytes) else ""
     if found == sha256:
         return LostContent(row, sha256, content) if is_unsound else None
+    if found is not None and _is_named(row, found):
+        return LostContent(row, found, content)
     return LostContent(row, sha256, None)
+
+
+def _is_named(row: RawRow, sha256: str) -> bool:
+    """Whether the row's checksum says that it was named so."""
+    return raw_seal(revision, {**row.values, "sha256": sha256.encode()}) == row.seal
 
 
 def _inflated(packed: object) -> bytes | None:
