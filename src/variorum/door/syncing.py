@@ -287,6 +287,7 @@ class Syncing(Opened):
             progress=progress,
             configured=self._configured,
             kind=MODEL,
+            derive=self.derivations,
         )
         with traced("use_model", collection=self.collection.name):
             if dry_run:
@@ -336,6 +337,7 @@ class Syncing(Opened):
             configured=self._configured,
             dropped=tuple(dict.fromkeys(dropped)),
             base=os.fsencode(self._home.absolute()),
+            derive=self.derivations,
         )
 
     @staticmethod

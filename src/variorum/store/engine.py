@@ -36,7 +36,7 @@ from variorum.store.file import (
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
 
-KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 

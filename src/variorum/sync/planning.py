@@ -28,9 +28,11 @@ from variorum.store.granting import unnamed_documents
 from variorum.store.manifests import ManifestRow
 from variorum.store.publish import find_recipe
 from variorum.store.removals import newest_removal
+from variorum.store.staged_derived import count_outputs, forget_unneeded
 from variorum.store.staging import StagedRevision, Staging
 from variorum.store.store import Store, require_released
 from variorum.sync.compare import Comparison, Found, is_laid_out
+from variorum.sync.deriving import stage_lacking
 from variorum.sync.laying import Laid, Task, in_order, lay
 from variorum.sync.scoping import Known, scope_of
 from variorum.sync.standing import Roots, orphaned, require_droppable, shared_roots
@@ -69,9 +71,16 @@ class Plan:
         """What happens to each document that the plan touches."""
         return planned_documents(self.staging)
 
+    def note_held(self, held: Held) -> None:
+        """Hold a document that the plan leaves as it is, and count the plan again."""
+        if all(other.document != held.document for other in self.held):
+            self.withdrawn.append(held)
+        self.count()
+
     def withdraw(self, document: DocumentName, held: Held) -> None:
         """Hold a document whose input the model rejected, and count the plan again."""
         self.staging.withdraw(document)
+        forget_unneeded(self.staging)
         if all(other.document != document for other in self.held):
             self.withdrawn.append(held)
         self.count()
@@ -101,6 +110,7 @@ class Plan:
             inputs=counts.inputs,
             tokens=counts.tokens,
             windows=self.windows.counts,
+            derived=count_outputs(self.staging, self.collection_id),
             recompute_fraction=counts.recompute_fraction,
             embedded_fraction=counts.embedded_fraction,
             held=self.held,
@@ -171,6 +181,7 @@ def planned(
                 _stage_sources(plan, rows, recipe_id)
                 _stage_other_sources(plan, rows, recipe_id)
             staging.forget_known_texts()
+            stage_lacking(staging, target.tenant, collection_id, target.derive)
             plan.count()
             yield plan
         finally:

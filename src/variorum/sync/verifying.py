@@ -12,6 +12,7 @@ from variorum.records.protocols import Progress
 from variorum.records.text import Revision, Text
 from variorum.store.audit import Audit, StoredLayout
 from variorum.store.chain import chain_problems
+from variorum.store.derived import output_problems
 from variorum.store.engine import means_damage
 from variorum.store.policy_chain import policy_problems
 from variorum.store.store import Store
@@ -67,6 +68,7 @@ def findings_of(connection: Connection, store: Store, progress: Progress) -> lis
         ("layouts", _layout_findings(audit, progress)),
         ("vectors", _vector_findings(audit, progress)),
         ("terms", (Finding("terms", *one) for one in term_problems(connection))),
+        ("derived", (Finding("derived", *one) for one in output_problems(connection))),
     ]
     for name, check in checks:
         _collect(store, name, check, findings)
