@@ -29,8 +29,8 @@ class OneBatch(Recorder):
 
 
 def damageable(home: Path) -> Bench:
-    """Two generations and a restore, in English and Chinese, with a run that broke off, a policy
-    and a reading.
+    """Two generations and a restore, in English and Chinese, with a run that broke off, a policy,
+    a reading, and a function over the chunks of the first.
     """
     bench = Bench(home)
     bench.configure(bench.settings, '[collections.default]\naudit = "queries"\n')
@@ -39,7 +39,8 @@ def damageable(home: Path) -> Bench:
         index.sync()
     bench.remove("d.md")
     bench.write({"a.md": document("One", "Two"), "休假.md": "# 休假\n\n每年有二十五天的年假。\n"})
-    bench.sync()
+    with bench.open(derive={"begin@1": lambda text: text[:9]}) as index:
+        index.sync()
     bench.write({"a.md": document("One", "Three"), "c.md": "c", "old.md": b"caf\xe9\n"})
     bench.sync()
     with bench.open() as index:

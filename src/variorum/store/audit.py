@@ -10,10 +10,13 @@ from sqlalchemy import Connection, Select, String, bindparam, func, select, type
 from variorum.store.columns import ill_typed
 from variorum.store.schema import (
     chunk,
+    derivation,
+    derived,
     input_,
     layout,
     metadata,
     model,
+    output,
     recipe,
     revision,
     vector,
@@ -100,6 +103,18 @@ _CHUNKS = (
 )
 
 
+_OUTPUTS = (
+    select(derived.c.ordinal, derivation.c.name, derivation.c.version, output.c.key)
+    .select_from(
+        derived.join(output, output.c.id == derived.c.output_id).join(
+            derivation, derivation.c.id == derived.c.derivation_id
+        )
+    )
+    .where(derived.c.layout_id == bindparam("layout"))
+    .order_by(derived.c.ordinal, derivation.c.name)
+)
+
+
 class Audit:
     """Everything a store holds, for `verify`. Memory is bounded by the largest document."""
 
@@ -157,6 +172,10 @@ class Audit:
     def _chunks(self, layout_id: int) -> tuple[StoredChunk, ...]:
         rows = self.connection.execute(_CHUNKS, {"layout": layout_id})
         return tuple(StoredChunk(*row) for row in rows)
+
+    def outputs(self, layout_id: int) -> Iterator[tuple[int, str, str, bytes]]:
+        """(ordinal, function, version, key) of every output that a layout's chunks have."""
+        yield from (tuple(row) for row in self.connection.execute(_OUTPUTS, {"layout": layout_id}))
 
     def inputs_without_vector(self) -> Iterator[int]:
         """Inputs of stored chunks that have no vector."""

@@ -87,7 +87,7 @@ def unkept_derivations(connection: Connection, oldest: Mapping[int, int]) -> set
     return {row.id for row in rows if (row.name, row.version) not in used}
 
 
-def output_problems(connection: Connection) -> Iterator[tuple[str, str]]:
+def derivation_problems(connection: Connection) -> Iterator[tuple[str, str]]:
     """Generations that name a function that the store does not know."""
     known = {
         (row.name, row.version)

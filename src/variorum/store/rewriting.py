@@ -18,6 +18,7 @@ from variorum.store.removals import record_removal
 from variorum.store.schema import (
     chunk,
     collection,
+    derived,
     document,
     generation,
     head,
@@ -26,6 +27,7 @@ from variorum.store.schema import (
     lease,
     manifest,
     model,
+    output,
     revision,
     vector,
 )
@@ -286,6 +288,25 @@ def put_vectors(
         insert_rows(connection, vector, [row])
 
 
+def drop_outputs(connection: Connection, now: datetime) -> Iterator[Mended]:
+    """Take away what users' functions made that is damaged: a sync makes it again."""
+    names = [name for one in (derived, output) for name in unsound_rows(connection, one)]
+    if not names:
+        return
+    bad = select(output.c.id).where(~is_sound(output))
+    connection.execute(delete(derived).where(~is_sound(derived) | derived.c.output_id.in_(bad)))
+    connection.execute(delete(output).where(~is_sound(output)))
+    _note_removal(connection, now)
+    for name in names:
+        yield Mended(name, "dropped: a sync makes it again")
+
+
+def _note_removal(connection: Connection, now: datetime) -> None:
+    """Say that rows went: their ids may be given to others."""
+    for identifier in connection.execute(select(collection.c.id).limit(1)).scalars().all():
+        record_removal(connection, identifier, "repair", now)
+
+
 def drop_cached(connection: Connection, now: datetime) -> Iterator[Mended]:
     """Take damaged inputs away that no chunk holds: they only saved embedding something again."""
     held = select(literal(1)).where(chunk.c.input_id == input_.c.id).exists()
@@ -297,8 +318,7 @@ def drop_cached(connection: Connection, now: datetime) -> Iterator[Mended]:
         return
     for table, column in ((vector, vector.c.input_id), (input_, input_.c.id)):
         connection.execute(delete(table).where(column.in_(gone)))
-    for identifier in connection.execute(select(collection.c.id).limit(1)).scalars().all():
-        record_removal(connection, identifier, "repair", now)
+    _note_removal(connection, now)
     for identifier in gone:
         yield Mended(name_of(input_, (identifier,)), "dropped: no chunk holds it")
 

@@ -81,7 +81,7 @@ def derive(
         ConflictError: something was removed from the store meanwhile.
     """
     failures: list[Failure] = []
-    if not total:
+    if not wanted:
         return failures
     ids = register_derivations(staging.connection, [one.named for one in wanted])
     for done, one in enumerate(outputs_to_make(staging), start=1):

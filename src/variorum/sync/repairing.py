@@ -19,6 +19,7 @@ from variorum.store.mending import mend_rows
 from variorum.store.rewriting import (
     drop_cached,
     drop_leases,
+    drop_outputs,
     mend_heads,
     remake_indexes,
     vector_name,
@@ -148,6 +149,7 @@ class _Repair:
                 *mend_rows(self.connection),
                 *mend_heads(self.connection),
                 *drop_leases(self.connection),
+                *drop_outputs(self.connection, self.means.clock()),
                 *drop_cached(self.connection, self.means.clock()),
             ]
 

@@ -1,11 +1,11 @@
 """What a stored layout says of its text, made again from the text: keys, headings, sections."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from variorum.chunking import render
 from variorum.chunking.headings import Headings
 from variorum.formats import parse, parser_of
-from variorum.records.layout import input_key
+from variorum.records.layout import input_key, output_key
 from variorum.records.text import Text
 from variorum.store.audit import StoredChunk, StoredLayout
 from variorum.store.seals import write_json
@@ -23,6 +23,19 @@ def first_character(characters: str, start: int, end: int) -> int:
     """Where the first character of a range stands that is not blank; its end where none is."""
     inside = characters[start:end]
     return end - len(inside.lstrip())
+
+
+def output_problems(
+    layout: StoredLayout, text: Text, outputs: Iterable[tuple[int, str, str, bytes]]
+) -> Iterator[tuple[str, str]]:
+    """Outputs of a layout's chunks that were made of another text."""
+    places = {one.ordinal: (one.start, one.end) for one in layout.chunks}
+    for ordinal, name, version, key in outputs:
+        start, end = places.get(ordinal, (0, 0))
+        passage = render("", text.characters[start:end])
+        if output_key(layout.tenant, name, version, passage) != key:
+            row = f"derived layout_id={layout.id} ordinal={ordinal}"
+            yield row, f"what {name}@{version} made is not of the chunk's text"
 
 
 class Sections:

@@ -12,13 +12,13 @@ from variorum.records.protocols import Progress
 from variorum.records.text import Revision, Text
 from variorum.store.audit import Audit, StoredLayout
 from variorum.store.chain import chain_problems
-from variorum.store.derived import output_problems
+from variorum.store.derived import derivation_problems
 from variorum.store.engine import means_damage
 from variorum.store.policy_chain import policy_problems
 from variorum.store.store import Store
 from variorum.store.vectors import unpack
 from variorum.sync.sampling import Sample, sample_problems
-from variorum.sync.slices import key_of, section_problems
+from variorum.sync.slices import key_of, output_problems, section_problems
 from variorum.sync.verifying_terms import term_problems
 
 NORM_TOLERANCE = 2e-3
@@ -68,7 +68,7 @@ def findings_of(connection: Connection, store: Store, progress: Progress) -> lis
         ("layouts", _layout_findings(audit, progress)),
         ("vectors", _vector_findings(audit, progress)),
         ("terms", (Finding("terms", *one) for one in term_problems(connection))),
-        ("derived", (Finding("derived", *one) for one in output_problems(connection))),
+        ("derived", (Finding("derived", *one) for one in derivation_problems(connection))),
     ]
     for name, check in checks:
         _collect(store, name, check, findings)
@@ -90,10 +90,10 @@ def _layout_findings(audit: Audit, progress: Progress) -> Iterator[Finding]:
     total = audit.count_layouts()
     for done, layout in enumerate(audit.layouts(), start=1):
         progress("verify revisions", done, total)
-        yield from _check_layout(layout)
+        yield from _check_layout(audit, layout)
 
 
-def _check_layout(layout: StoredLayout) -> Iterator[Finding]:
+def _check_layout(audit: Audit, layout: StoredLayout) -> Iterator[Finding]:
     revision = Revision(layout.content, layout.content_type)
     if len(layout.content) != layout.size_bytes:
         found = f"{len(layout.content)} bytes, not the {layout.size_bytes} that it says"
@@ -120,6 +120,8 @@ def _check_layout(layout: StoredLayout) -> Iterator[Finding]:
     if gap := _uncovered(layout, text):
         yield Finding("coverage", layout.sha256, f"no chunk holds {gap!r}")
     yield from (Finding("sections", *one) for one in section_problems(layout, text))
+    outputs = output_problems(layout, text, audit.outputs(layout.id))
+    yield from (Finding("derived", *one) for one in outputs)
 
 
 def _uncovered(layout: StoredLayout, text: Text) -> str:

@@ -20,8 +20,10 @@ from variorum.store.schema import metadata
 from variorum.store.seals import crc32, seal_of, sealed, sealed_columns, write_json
 from workbench import Bench
 
-UNCOUNTED = {"held", "lease", "unpublished", "removal", "denied"}
-"""What no other row tells of: what the last listings held, and what writers are at."""
+UNCOUNTED = {"held", "lease", "unpublished", "removal", "denied", "derived"}
+"""What no other row tells of: what the last listings held, what writers are at, which outputs a
+chunk has.
+"""
 IDS = {f"{table}.id" for table in metadata.tables if "id" in metadata.tables[table].c}
 
 
