@@ -14,6 +14,7 @@ from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Source
 from variorum.records.reports import (
+    DerivedCounts,
     DocumentCounts,
     Fallback,
     Held,
@@ -110,7 +111,7 @@ class Plan:
             inputs=counts.inputs,
             tokens=counts.tokens,
             windows=self.windows.counts,
-            derived=count_outputs(self.staging, self.collection_id),
+            derived=self._outputs(),
             recompute_fraction=counts.recompute_fraction,
             embedded_fraction=counts.embedded_fraction,
             held=self.held,
@@ -123,6 +124,11 @@ class Plan:
             compared=tuple(self.compared),
             elapsed_s=perf_counter() - self.started,
         )
+
+    def _outputs(self) -> DerivedCounts:
+        if not self.target.derive:
+            return DerivedCounts()
+        return count_outputs(self.staging, self.collection_id)
 
     def _roots_after(self) -> dict[str, str]:
         """The root of every source that has documents once this is published."""

@@ -197,15 +197,16 @@ def test_one_that_was_not_read_to_the_end_opens_nothing_until_a_sync_does(half_w
 def test_a_damaged_old_revision_does_not_keep_the_others_from_their_terms(tmp_path: Path) -> None:
     bench = old_store("0006", tmp_path)
     [(closed,)] = bench.sql(
-        "SELECT revision_id FROM manifest GROUP BY revision_id HAVING max(to_generation IS NULL) = 0"
-        " LIMIT 1"
+        "SELECT revision_id FROM manifest GROUP BY revision_id"
+        " HAVING max(to_generation IS NULL) = 0 LIMIT 1"
     )
     bench.sql("UPDATE revision SET content = x'00' WHERE id = ?", closed)
     with bench.open() as index:
         assert index.search("meals abroad", 1, mode="lexical").hits
         assert index.search("年假", 1, mode="lexical").hits
-        assert index.repair().left
         assert f"revision id={closed}" in [one.subject for one in index.verify()]
+        assert [one.how for one in index.repair().mended] == ["source"]
+        assert index.verify() == []
 
 
 @pytest.mark.parametrize("table", ["collection", "document", "layout", "manifest"])
