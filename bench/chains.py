@@ -61,7 +61,7 @@ def read_chains(limit: int | None = None, file: Path = CHAINS) -> list[Chain]:
 def _chain(record: Mapping[str, object]) -> Chain:
     revisions = record["revisions"]
     assert isinstance(revisions, list)
-    suffix = ".md" if str(record["path"]).endswith((".md", ".mdx")) else ".txt"
+    suffix = Path(str(record["path"])).suffix
     texts = [str(step["text"]) for step in revisions]
     return Chain(str(record["id"]), str(record["lang"]), suffix, texts)
 

@@ -82,7 +82,11 @@ class Corpus:
         return cls(dataset, keys)
 
     def scores(self, index: variorum.Index, finds: Finds) -> list[float]:
-        return [self._score(one, finds(index, one)) for one in self._questions]
+        return self.valued(lambda one: self._score(one, finds(index, one)))
+
+    def valued(self, value: Callable[[Question], float]) -> list[float]:
+        """A value for each answerable question, in order."""
+        return [value(one) for one in self._questions]
 
     @property
     def clusters(self) -> list[str]:
@@ -151,14 +155,14 @@ def _measured(
         rows = []
         for chunker, mode, way, finds in _ways(arguments, corpus):
             if chunker not in indexes:
-                indexes[chunker] = _index(Path(home), len(indexes), chunker, embedder)
+                indexes[chunker] = index_of(Path(home), len(indexes), chunker, embedder)
             rows.append(Row(chunker, mode, way, corpus.scores(indexes[chunker], finds)))
         for index in indexes.values():
             index.close()
     return corpus, rows
 
 
-def _index(home: Path, number: int, chunker: str, embedder: Embedder) -> variorum.Index:
+def index_of(home: Path, number: int, chunker: str, embedder: Embedder) -> variorum.Index:
     config = home / f"{number}.toml"
     config.write_text(
         f"[store]\npath = 'store{number}'\n[chunking]\nchunker = '{chunker}'\nplanner = false\n"

@@ -47,8 +47,8 @@ def document(number: int, seed: int = SEED) -> str:
     random = Random(f"{seed} {number}")
     space = " " if language == "en" else ""
     parts = [f"# {random.choice(headings)} {number}"]
-    for _ in range(random.randint(2, 7)):
-        parts.append(f"## {random.choice(headings)}")
+    for section in range(1, random.randint(2, 7) + 1):
+        parts.append(f"## {number}.{section} {random.choice(headings)}")
         for _ in range(random.randint(1, 3)):
             parts.append(space.join(random.sample(sentences, random.randint(3, 7))))
     return "\n\n".join(parts) + "\n"

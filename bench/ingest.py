@@ -323,7 +323,7 @@ def _precision(result: Result, folder: Path, questions: int) -> None:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sizes", type=int, nargs="+", default=[200, 800, 3_200])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[800, 3_200, 9_600])
     parser.add_argument("--questions", type=int, default=500)
 
 

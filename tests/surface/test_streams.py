@@ -54,6 +54,22 @@ def test_what_ascii_lacks_is_written_plainly_or_escaped(published: Workplace) ->
     assert heading.encode("ascii", "backslashreplace").decode() in shown
 
 
+@pytest.mark.parametrize("command", [("plan",), ("sync",), ("chunk", "docs/leave.md")])
+def test_a_size_over_the_model_s_limit_is_noted_on_stderr(
+    place: Workplace, command: tuple[str, ...]
+) -> None:
+    place.configure('[chunking]\nchunker = "fixed(max_tokens=513)"\n')
+    noted = place.run(*command, "--json")
+    assert noted.json
+    assert " ".join(noted.err.split()) == (
+        "Note: fixed(max_tokens=513, overlap_tokens=0) asks for more than the 512 tokens that the "
+        "model takes: its chunks are cut to what fits"
+    )
+    assert place.run(*command, "--json", "-q").err == ""
+    place.configure('[chunking]\nchunker = "fixed(max_tokens=512)"\n')
+    assert place.run(*command, "--json").err == ""
+
+
 def test_json_is_the_same_in_every_encoding(published: Workplace) -> None:
     plain = process(published, "search", "住宿", "--json", PYTHONIOENCODING="utf-8").stdout
     escaped = process(published, "search", "住宿", "--json", **ASCII).stdout

@@ -14,11 +14,11 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import regex
-from snowballstemmer.english_stemmer import EnglishStemmer
+from Stemmer import Stemmer
 
 from variorum.analysis.folding import CHARACTER_MAP, fold
 
-ANALYZER = f"variorum terms 1, {CHARACTER_MAP}, snowball {version('snowballstemmer')} english"
+ANALYZER = f"variorum terms 1, {CHARACTER_MAP}, PyStemmer {version('PyStemmer')} english"
 """Identity of the rules: terms made under another are not compared with these."""
 
 MAX_CHARACTERS = 80
@@ -52,10 +52,10 @@ class QueryTerm(NamedTuple):
 
 def terms(text: str) -> Counter[str]:
     """Every term of a document's text, with how often it occurs. Linear."""
-    counts: Counter[str] = Counter()
+    found: list[str] = []
     for run, is_unspaced in _runs(text):
-        counts.update(_pairs(run) if is_unspaced else _compound(run))
-    return counts
+        found += _pairs(run) if is_unspaced else _compound(run)
+    return Counter(found)
 
 
 def query_terms(text: str) -> Counter[QueryTerm]:
@@ -68,21 +68,21 @@ def query_terms(text: str) -> Counter[QueryTerm]:
     for run, is_unspaced in _runs(text):
         found = _compound(run)
         if is_unspaced:
-            found = tuple(_pairs(run))[:-1] if len(run) > 1 else (run,)
+            found = tuple(_pairs(run)[:-1]) if len(run) > 1 else (run,)
         counts.update(QueryTerm(term, is_unspaced and len(term) == 1) for term in found)
     return counts
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
     for match in _RUN.finditer(fold(text)):
-        yield match.group(), match.start("unspaced") >= 0
+        yield match.group(), match.lastgroup is not None
 
 
-def _pairs(run: str) -> Iterator[str]:
-    return (run[place : place + 2] for place in range(len(run)))
+def _pairs(run: str) -> list[str]:
+    return [*map(str.__add__, run, run[1:]), run[-1]]
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _compound(run: str) -> tuple[str, ...]:
     """A compound, its parts, and theirs, each once at every level where it is another."""
     if _GROUPED_NUMBER.fullmatch(run):
@@ -94,7 +94,7 @@ def _settled(term: str) -> str:
     """The form that a word has as a term. Without a stem, `opens` would not find `open`."""
     term = term.casefold()[:MAX_CHARACTERS]
     # A stemmer works in its own fields: one each, so that threads do not meet in it.
-    return str(EnglishStemmer().stemWord(term)) if term.isascii() and term.isalpha() else term
+    return str(Stemmer("english", 0).stemWord(term)) if term.isascii() and term.isalpha() else term
 
 
 def _parts(run: str, level: int) -> Iterator[str]:

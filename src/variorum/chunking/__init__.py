@@ -11,7 +11,7 @@ from variorum.chunking.recursive import Recursive
 from variorum.chunking.render import render
 from variorum.chunking.semantic import Semantic
 from variorum.chunking.sentences import sentences
-from variorum.chunking.spec import chunker_from_spec
+from variorum.chunking.spec import chunker_from_spec, over_the_limit
 from variorum.chunking.structural import Structural
 from variorum.chunking.tokens import TokenMap
 
@@ -30,6 +30,7 @@ __all__ = [
     "TokenMap",
     "chunker_from_spec",
     "lay_out",
+    "over_the_limit",
     "plain_structure",
     "render",
     "sentences",

@@ -14,6 +14,7 @@ from variorum.chunking.recursive import Recursive
 from variorum.chunking.semantic import Semantic
 from variorum.chunking.structural import Structural
 from variorum.records.errors import InputError
+from variorum.records.protocols import Sizer
 
 CHUNKERS: dict[str, type[Any]] = {
     "anchored": Anchored,
@@ -64,6 +65,17 @@ def chunker_from_spec(spec: str) -> Chunker:
     settings = _settings(name, match[2] or "")
     chunker: Chunker = CHUNKERS[name](**settings)
     return chunker
+
+
+def over_the_limit(chunker: Chunker, sizer: Sizer) -> str | None:
+    """What happens to a chunker's size that the model cannot take, in words; None where it can."""
+    wanted = getattr(chunker, "max_tokens", 0)
+    if wanted <= sizer.max_tokens:
+        return None
+    return (
+        f"{chunker.spec} asks for more than the {sizer.max_tokens:,} tokens that the model takes: "
+        "its chunks are cut to what fits"
+    )
 
 
 def _settings(name: str, printed: str) -> dict[str, int | float | str]:

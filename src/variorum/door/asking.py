@@ -9,6 +9,7 @@ from variorum.door.status import Status, status
 from variorum.door.telling import telling_damage
 from variorum.door.tracing import traced
 from variorum.embedding.remote.tokenizers import named_counter
+from variorum.embedding.rerank.guarded import GuardedReranker
 from variorum.embedding.rerank.registry import reranker_from_spec
 from variorum.records.arguments import (
     bad_parameter,
@@ -148,8 +149,10 @@ class Asking(Opened):
 
     @cached_property
     def _reranker(self) -> Reranker | None:
-        if self._given_reranker or not self.collection.reranker:
-            return self._given_reranker
+        if self._given_reranker is not None:
+            return GuardedReranker(self._given_reranker)
+        if not self.collection.reranker:
+            return None
         return reranker_from_spec(self.collection.reranker, self._model_home)
 
     def _counter(self, given: TokenCounter | str | None, row: GenerationRow) -> TokenCounter:

@@ -19,6 +19,7 @@ class OnceTokenizer:
 
     def __init__(self, inner: Tokenizer, clock: Clock = process_time) -> None:
         self._inner = inner
+        self._seams = inner if isinstance(inner, KnowsSeams) else None
         self._clock = clock
         self._starts: dict[str, list[int]] = {}
         self._counts: dict[str, int] = {}
@@ -37,11 +38,11 @@ class OnceTokenizer:
 
     def is_seam(self, text: str, place: int) -> bool:
         """The other's; nowhere, where it knows of none."""
-        return isinstance(self._inner, KnowsSeams) and self._inner.is_seam(text, place)
+        return self._seams is not None and self._seams.is_seam(text, place)
 
     def stands_alone(self, text: str, place: int) -> bool:
         """The other's; nowhere, where it knows of none."""
-        return isinstance(self._inner, KnowsSeams) and self._inner.stands_alone(text, place)
+        return self._seams is not None and self._seams.stands_alone(text, place)
 
     def starts(self, text: str) -> list[int]:
         """Where each token of `text` starts."""

@@ -8,6 +8,9 @@ symlink: it is the user's own choice.
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 
 from variorum.records.errors import UnavailableError
 from variorum.sources.naming import printed_path
@@ -52,37 +55,109 @@ def is_beneath(path: bytes) -> bool:
     return b"\0" not in path and _NO_NAMES.isdisjoint(path.split(b"/"))
 
 
-def open_beneath(root: bytes, path: bytes) -> int:
-    """A file descriptor of the regular file at `path` below `root`; the caller closes it.
+def open_beneath(root: bytes, path: bytes) -> tuple[int, os.stat_result]:
+    """A descriptor of the regular file at `path` below `root`, and what it is as it is opened.
+
+    The caller closes it.
 
     Raises:
         UnavailableError: `outside-root`, `symlink`, `special-file`, `vanished` or
             `unreadable-file`.
     """
-    if not is_beneath(path):
-        raise unavailable(path, "outside-root", "a path that leaves the root", "name a file inside")
-    *directories, name = path.split(b"/")
-    try:
-        at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return Beneath(root).open(path)
+
+
+class Beneath:
+    """The files below a root. Safe for several threads."""
+
+    def __init__(self, root: bytes) -> None:
+        self._root = root
+        self._lock = Lock()
+        self._keepers = 0
+        self._directory = b""
+        self._at: int | None = None
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Meanwhile the last file's directory stays open, so that its next file is one step."""
+        with self._lock:
+            self._keepers += 1
         try:
-            for directory in directories:
-                deeper = os.open(directory, _DIRECTORY, dir_fd=at)
-                os.close(at)
-                at = deeper
-            descriptor = os.open(name, _FILE, dir_fd=at)
+            yield
         finally:
-            os.close(at)
-    except OSError as error:
-        raise _refusal(path, error) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise unavailable(path, "special-file", "not a regular file", "replace it by a real file")
-    return descriptor
+            with self._lock:
+                self._keepers -= 1
+                if not self._keepers:
+                    self._let_go()
+
+    def open(self, path: bytes) -> tuple[int, os.stat_result]:
+        """As `open_beneath`.
+
+        Raises:
+            UnavailableError: as `open_beneath`.
+        """
+        if not is_beneath(path):
+            remedy = "name a file inside"
+            raise unavailable(path, "outside-root", "a path that leaves the root", remedy)
+        directory, _, name = path.rpartition(b"/")
+        try:
+            with self._lock:
+                descriptor = os.open(name, _FILE, dir_fd=self._opened(directory))
+                if not self._keepers:
+                    self._let_go()
+        except OSError as error:
+            with self._lock:
+                self._let_go()
+            raise _refusal(path, error) from None
+        opened = os.fstat(descriptor)
+        if not stat.S_ISREG(opened.st_mode):
+            os.close(descriptor)
+            raise unavailable(
+                path, "special-file", "not a regular file", "replace it by a real file"
+            )
+        return descriptor, opened
+
+    def read(self, path: bytes, max_bytes: int) -> bytes:
+        """The bytes of the regular file at `path`, never a mix of two versions of it.
+
+        Raises:
+            UnavailableError: it cannot be opened (as `open_beneath`), is larger than `max_bytes`
+                (`too-large`), or kept changing while read (`changing-file`).
+        """
+        descriptor, state = self.open(path)
+        try:
+            for _ in range(_ATTEMPTS):
+                content, state = _read_once(descriptor, state, path, max_bytes)
+                if content is not None:
+                    return content
+        except OSError as error:
+            raise _refusal(path, error) from None
+        finally:
+            os.close(descriptor)
+        raise unavailable(path, "changing-file", "it changes while it is read", "try again later")
+
+    def _opened(self, directory: bytes) -> int:
+        """A descriptor of a directory; under the lock."""
+        if self._at is None or directory != self._directory:
+            self._let_go()
+            self._at = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            for name in filter(None, directory.split(b"/")):
+                deeper = os.open(name, _DIRECTORY, dir_fd=self._at)
+                os.close(self._at)
+                self._at = deeper
+            self._directory = directory
+        return self._at
+
+    def _let_go(self) -> None:
+        if self._at is not None:
+            os.close(self._at)
+            self._at = None
 
 
-def _read_once(descriptor: int, path: bytes, max_bytes: int) -> bytes | None:
-    """The file's bytes, or None where it changed meanwhile."""
-    before = os.fstat(descriptor)
+def _read_once(
+    descriptor: int, before: os.stat_result, path: bytes, max_bytes: int
+) -> tuple[bytes | None, os.stat_result]:
+    """The file's bytes, or None where it changed since it was as `before`; and what it is now."""
     if before.st_size > max_bytes:
         raise unavailable(
             path, "too-large", f"{before.st_size} bytes", f"keep it within {max_bytes} bytes"
@@ -94,24 +169,13 @@ def _read_once(descriptor: int, path: bytes, max_bytes: int) -> bytes | None:
             break
     after = os.fstat(descriptor)
     unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-    return content if unchanged and len(content) == before.st_size else None
+    return content if unchanged and len(content) == before.st_size else None, after
 
 
 def read_beneath(root: bytes, path: bytes, max_bytes: int) -> bytes:
     """The bytes of the regular file at `path` below `root`, never a mix of two versions of it.
 
     Raises:
-        UnavailableError: it cannot be opened (as `open_beneath`), is larger than `max_bytes`
-            (`too-large`), or kept changing while read (`changing-file`).
+        UnavailableError: as `Beneath.read`.
     """
-    descriptor = open_beneath(root, path)
-    try:
-        for _ in range(_ATTEMPTS):
-            content = _read_once(descriptor, path, max_bytes)
-            if content is not None:
-                return content
-    except OSError as error:
-        raise _refusal(path, error) from None
-    finally:
-        os.close(descriptor)
-    raise unavailable(path, "changing-file", "it changes while it is read", "try again later")
+    return Beneath(root).read(path, max_bytes)

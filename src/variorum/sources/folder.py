@@ -28,7 +28,7 @@ from typing import Final
 
 from variorum.records.errors import InputError, NotFoundError, UnavailableError
 from variorum.records.protocols import Listed, Skipped
-from variorum.sources.beneath import VANISHED, read_beneath
+from variorum.sources.beneath import VANISHED, Beneath
 from variorum.sources.globs import Globs
 from variorum.sources.ignore import IGNORE_NAMES, Ignores, parse_ignore_file
 from variorum.sources.naming import checked_source_name, content_type_of, printed_path
@@ -144,6 +144,7 @@ class FolderSource:
     ) -> None:
         self._name = checked_source_name(name)
         self._root = os.path.abspath(os.fsencode(root))
+        self._files = Beneath(self._root)
         self._include_patterns, self._exclude_patterns = tuple(include), tuple(exclude)
         self._include = Globs(include)
         self._exclude = Globs(exclude, dots=True) if exclude else None
@@ -168,7 +169,8 @@ class FolderSource:
             InputError: the root is a file (`not-a-folder`).
             UnavailableError: a directory or an ignore file cannot be read (`incomplete-listing`).
         """
-        yield from self._walk(_Directory(b"", _checked_root(self._root), False, Ignores()))
+        with self._files.keeping():
+            yield from self._walk(_Directory(b"", _checked_root(self._root), False, Ignores()))
 
     def look(self, paths: Collection[bytes]) -> Iterator[Listed | Skipped]:
         """What `list` says of these paths: it enters no directory but those above them.
@@ -201,7 +203,7 @@ class FolderSource:
             UnavailableError: `vanished`, `unreadable-file`, `symlink`, `special-file`, `too-large`,
                 `changing-file` or `outside-root`.
         """
-        return read_beneath(self._root, listed.path, self._max_bytes)
+        return self._files.read(listed.path, self._max_bytes)
 
     def _walk(
         self, root: _Directory, only: Collection[bytes] | None = None
@@ -257,7 +259,7 @@ class FolderSource:
             if entry.name in IGNORE_NAMES and entry.is_file(follow_symlinks=False):
                 path = directory.path + entry.name
                 try:
-                    content = read_beneath(self._root, path, _MAX_IGNORE_FILE_BYTES)
+                    content = self._files.read(path, _MAX_IGNORE_FILE_BYTES)
                 except UnavailableError as error:
                     if error.kind == VANISHED:
                         return None

@@ -296,7 +296,7 @@ class JsonLinesSource:
 
     def _size_of(self, line: _Line, number: int) -> int:
         try:
-            descriptor = open_beneath(self._folder, line.file)
+            descriptor, _ = open_beneath(self._folder, line.file)
         except UnavailableError as error:
             raise _bad_line(number, "'path'", error.expected, error.found) from None
         try:

@@ -24,6 +24,9 @@ class Denials:
 
     digests: Mapping[bytes, frozenset[bytes]] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        return bool(self.digests)
+
     def __contains__(self, name: DocumentName) -> bool:
         return any(digest_of(name, salt) in known for salt, known in self.digests.items())
 

@@ -37,6 +37,8 @@ class ManifestRow(NamedTuple):
 
 def same_metadata(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
     """Whether two metadata are stored alike. Unlike `==`, tells 1 from true and from 1.0."""
+    if not old and not new:
+        return True
     return json.dumps(dict(old), sort_keys=True) == json.dumps(dict(new), sort_keys=True)
 
 

@@ -40,6 +40,7 @@ from variorum.store.schema import (
     revision,
     vector,
 )
+from variorum.store.temporary import drop_temporary, make_temporary
 from variorum.store.unindexing import drop_postings
 
 FOLLOWS: dict[str, tuple[str, str]] = {
@@ -110,13 +111,12 @@ class Gone:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         with connection.begin():
-            _temporary.drop_all(connection)
-            _temporary.create_all(connection, checkfirst=False)
+            make_temporary(connection, _temporary)
 
     def drop(self) -> None:
         """Forget the list."""
         with self._connection.begin():
-            _temporary.drop_all(self._connection)
+            drop_temporary(self._connection, _temporary)
 
     def list_closed(self, collection_id: int, oldest: int) -> None:
         """List the manifest rows that no generation from `oldest` on holds."""

@@ -31,6 +31,7 @@ from variorum.store.schema import chunk, input_, layout, manifest, vector
 from variorum.store.schema import revision as revision_table
 from variorum.store.seals import require_sound, unsound
 from variorum.store.staged import staged_chunk, staged_document, staged_input, temporary
+from variorum.store.temporary import drop_temporary, make_temporary
 
 # Built once: they run for every document of a plan, and building costs more than running.
 _STORED_LAYOUT = (
@@ -106,13 +107,12 @@ class Staging:
         self._batch_left = 0
         self._last_stored: tuple[tuple[str, str, str], _Place | None] | None = None
         with connection.begin():
-            temporary.drop_all(connection)
-            temporary.create_all(connection, checkfirst=False)
+            make_temporary(connection, temporary)
 
     def drop(self) -> None:
         """Give the staged rows' space back."""
         with self.connection.begin():
-            temporary.drop_all(self.connection)
+            drop_temporary(self.connection, temporary)
 
     @contextmanager
     def batches(self) -> Iterator[None]:

@@ -76,7 +76,7 @@ class Comparison:
             if isinstance(entry, Skipped):
                 self._note_skipped(entry, seen)
                 continue
-            if self._is_denied(entry):
+            if self.denials and self._is_denied(entry):
                 continue
             seen.add(entry.path)
             self.listed += 1

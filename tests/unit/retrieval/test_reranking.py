@@ -205,3 +205,36 @@ def test_a_spec_that_names_no_reranker_is_an_error(tmp_path: Path, spec: str, ki
     with bench.open() as index, pytest.raises(InputError) as refused:
         index.search("one")
     assert refused.value.kind == kind
+
+
+class Failing:
+    """A user's own, whose answer is a mistake or an exception."""
+
+    name = "own"
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("answer", [KeyError("x"), None, ["high"] * 5, 1.0, [[1.0]]])
+def test_a_mistake_in_a_reranker_s_code_is_named_and_never_a_traceback(
+    bench: Bench, answer: object
+) -> None:
+    with bench.open(reranker=Failing(answer)) as index:
+        with pytest.raises(BugError, match="'own'") as raised:
+            index.search(words("t3"), k=5)
+        assert raised.value.kind == "reranker-broke-contract"
+
+
+def test_a_reranker_out_of_reach_leaves_the_ranking_as_it_was(bench: Bench) -> None:
+    with bench.open() as index:
+        plain = [hit.citation for hit in index.search(words("t3"), k=5).hits]
+    with bench.open(reranker=Failing(ConnectionError("no route"))) as index:
+        answer = index.search(words("t3"), k=5)
+    assert [hit.citation for hit in answer.hits] == plain
+    assert "'own' failed" in (answer.fallback or "")

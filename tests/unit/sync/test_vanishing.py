@@ -13,6 +13,7 @@ from variorum.records.protocols import Listed, Skipped
 from variorum.records.reports import Report
 from variorum.sources import FolderSource
 from variorum.sources import folder as folder_module
+from variorum.sources.beneath import Beneath
 from workbench import Bench, document
 
 FILES = {"a.md": document("A"), "d/b.md": document("B"), "d/c.md": document("C")}
@@ -149,16 +150,16 @@ def test_an_ignore_file_that_vanishes_is_looked_for_again(
 ) -> None:
     """What it ignored must not be taken in because it was away for a moment."""
     bench.write({".gitignore": "secret.md\n", "secret.md": document("Secret")})
-    ignore, away, read = bench.root / ".gitignore", bench.home / "away", folder_module.read_beneath
+    ignore, away, read = bench.root / ".gitignore", bench.home / "away", Beneath.read
 
-    def reading(root: bytes, path: bytes, max_bytes: int) -> bytes:
+    def reading(files: Beneath, path: bytes, max_bytes: int) -> bytes:
         try:
-            return read(root, path, max_bytes)
+            return read(files, path, max_bytes)
         except UnavailableError:
             away.rename(ignore)
             raise
 
-    monkeypatch.setattr(folder_module, "read_beneath", reading)
+    monkeypatch.setattr(Beneath, "read", reading)
     while_listing(monkeypatch, bench.root, lambda: ignore.rename(away))  # type: ignore[arg-type]
     listed = list(FolderSource("docs", bench.root).list())
     assert Skipped(b"secret.md", "ignored", ".gitignore") in listed

@@ -32,6 +32,7 @@ def chunk(common: Common, files: tuple[str, ...], chunker: str | None, given: st
         )
     with common.each() as indexes:
         index = cutting_alike(indexes, chunker)
+        common.note_limit(index, chunker)
         for file in files:
             cut = cut_file(index, file, chunker, given)
             if common.as_json:

@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from variorum.chunking import chunker_from_spec, over_the_limit
 from variorum.door.index import Index, open_index
 from variorum.door.several import open_each
 from variorum.records.errors import NotFoundError
 from variorum.records.protocols import Progress as Report
-from variorum.surfaces.cli.output import console, progress_fits
+from variorum.surfaces.cli.output import console, print_wrapped, progress_fits
 
 F = TypeVar("F", bound=Callable[..., Any])
 QUIET_FOR_S = 1.0
@@ -62,11 +63,18 @@ class Common:
     @contextmanager
     def progress(self) -> Iterator[Report]:
         """A progress bar on stderr for what takes longer than a second, on a terminal alone."""
-        if self.quiet or self.as_json or not progress_fits():
+        if self.quiet or not progress_fits():
             yield lambda stage, done, total: None
             return
         with _Bar() as bar:
             yield bar.report
+
+    def note_limit(self, index: Index, chunker: str | None = None) -> None:
+        """Say on stderr where chunks will be smaller than `chunker` (or the configured) asks."""
+        spec = index.collection.chunker if chunker is None else chunker
+        note = over_the_limit(chunker_from_spec(spec), index.embedder)
+        if note and not self.quiet:
+            print_wrapped(console(stderr=True), note, "Note: ")
 
 
 class _Bar:
@@ -157,7 +165,7 @@ _OPTIONS = (
     ),
     click.option("--collection", metavar="NAME", help="Which collection, where there are several."),
     click.option("--model", metavar="SPEC", help="The model [default: as configured]."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress bar and no notes."),
 )
 
 principal_option = click.option(

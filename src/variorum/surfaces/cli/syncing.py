@@ -73,6 +73,7 @@ def plan(
             "usd_per_mtok": usd_per_mtok,
             "changed": _list_of_changes(changed),
         }
+        common.note_limit(index)
         view = index.plan(source, progress=progress, **wanted, **consent)
     if common.as_json:
         print_json({"ok": True, **_plan_fields(view, verbose=verbose, explain=explain)})
@@ -128,6 +129,7 @@ def sync(
         usd = usd if usd_per_mtok is None else price("--usd-per-mtok", usd_per_mtok)
         limit = _limit(max_tokens, max_usd, usd)
         listed = _list_of_changes(changed)
+        common.note_limit(index)
         report = index.sync(source, max_tokens=limit, changed=listed, progress=progress, **consent)
     if common.as_json:
         print_json({"ok": True, **report.as_fields()})
