@@ -13,12 +13,13 @@ from bench import (
     legs,
     locality,
     recompute,
-    search,
     reliability,
+    search,
     settings,
     soak,
     speed,
     strategies,
+    verify,
     watch,
     windows,
 )
@@ -42,6 +43,7 @@ STUDIES = (
     speed.STUDY,
     strategies.STUDY,
     watch.STUDY,
+    verify.STUDY,
     windows.STUDY,
 )
 
