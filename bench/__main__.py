@@ -13,10 +13,14 @@ from bench import (
     legs,
     locality,
     recompute,
+    reliability,
     search,
     settings,
+    soak,
     speed,
     strategies,
+    verify,
+    watch,
     windows,
 )
 from bench.study import Study, report
@@ -32,10 +36,14 @@ STUDIES = (
     legs.STUDY,
     recompute.STUDY,
     search.STUDY,
+    reliability.STUDY,
     settings.STUDY,
+    soak.STUDY,
     locality.STUDY,
     speed.STUDY,
     strategies.STUDY,
+    watch.STUDY,
+    verify.STUDY,
     windows.STUDY,
 )
 

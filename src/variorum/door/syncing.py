@@ -299,6 +299,7 @@ class Syncing(Opened):
             progress=progress,
             configured=self._configured,
             kind=MODEL,
+            derive=self.derivations,
         )
         with traced("use_model", collection=self.collection.name):
             if dry_run:
@@ -348,6 +349,7 @@ class Syncing(Opened):
             configured=self._configured,
             dropped=tuple(dict.fromkeys(dropped)),
             base=os.fsencode(self._home.absolute()),
+            derive=self.derivations,
         )
 
     @staticmethod

@@ -19,6 +19,7 @@ from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.ann import Ann
 from variorum.store.contents import ContentCache
+from variorum.store.derived import outputs_of, versions_of
 from variorum.store.generations import GenerationRow
 from variorum.store.heads import missing_generation
 from variorum.store.known import Known, batches, known_chunks, read_documents
@@ -220,6 +221,17 @@ class Snapshot:
         with self._reading() as connection:
             rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
         return [tuple(require_sound(row, 1)[0]) for row in rows]
+
+    def derived(self, chunks: Iterable[tuple[int, int]]) -> list[dict[str, str]]:
+        """What users' functions made of each chunk (layout id, ordinal), by name: those functions
+        alone that the generation was published with.
+        """
+        versions = versions_of(self.generation.report)
+        places = list(chunks)
+        if not versions:
+            return [{} for _ in places]
+        with self._reading() as connection:
+            return [outputs_of(connection, *place, versions) for place in places]
 
     @cached_property
     def document_ids(self) -> dict[DocumentName, int]:

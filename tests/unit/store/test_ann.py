@@ -309,6 +309,21 @@ def test_verify_finds_vectors_that_are_others(bench: Bench) -> None:
         assert [one.kind for one in index.verify()] == ["ann"]
 
 
+def test_a_repair_drops_a_damaged_file_and_a_sync_makes_it_again(bench: Bench) -> None:
+    path = path_of(bench)
+    path.write_bytes(path.read_bytes()[:-1])
+    with bench.open() as index:
+        planned = index.repair(dry_run=True)
+        assert path.exists()
+        assert [one.subject for one in planned.mended] == [path.name]
+        done = index.repair()
+        assert (done.mended, done.left) == (planned.mended, ())
+        assert not path.exists()
+        index.sync()
+        assert path.exists()
+        assert index.verify() == []
+
+
 # How it goes
 
 
