@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import variorum
 from bench import search_ann
 from bench.search_peers import ENGINES, FILTERS, Columns, K, nearest, opened
-from bench.search_rows import Rows, make_rows, open_index
+from bench.search_rows import Rows, make_rows, open_index, question_files
 from bench.study import Result, Study, Table, Target
 from bench.turns import alternated
 from variorum.retrieval.dense import search_dense
@@ -206,7 +206,7 @@ def _rank(view: View, load: Loads, way: Way, chosen: NDArray[np.intp], query: st
 
 
 def run(arguments: argparse.Namespace) -> Result:
-    result = Result()
+    result = Result(inputs=question_files())
     rows = make_rows(arguments.rows)
     result.figures |= {"rows": len(rows.texts), "of real passages": rows.real}
     home = Path(arguments.cache) / f"variorum-search-{len(rows.texts)}"

@@ -85,6 +85,12 @@ def documents(count: int) -> list[Document]:
     return found
 
 
+def question_files() -> list[Path]:
+    """The files that passages and questions come from."""
+    paths = [SHARED / "retrieval" / name for name in SETS.values()]
+    return [file for path in paths for file in (sorted(path.glob("*.gz")) or [path])]
+
+
 def make_rows(count: int, seed: int = SEED) -> Rows:
     """So many rows, real ones first as far as there are any, in an order of the seed."""
     cache = VectorCache(cache_root() / "lab", embedder_from_spec())
@@ -208,7 +214,9 @@ def open_index(home: Path, rows: Rows) -> "variorum.Index":
         if len(np.unique(held)) != len(rows.texts) or held.size != len(rows.texts):
             raise AssertionError(f"{len(rows.texts)} rows became {held.size} chunks")
         (home / "whole").touch()
-    return variorum.open(home, embedder=embedder)
+    index = variorum.open(home, embedder=embedder)
+    index.sync()  # Terms and approximate index are those of the program as it is.
+    return index
 
 
 def _write(home: Path, rows: Rows) -> None:

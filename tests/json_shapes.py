@@ -262,6 +262,7 @@ SHAPES: dict[str, set[str]] = {
         "sources[].documents",
         "store",
         "store_bytes",
+        "ann_inputs",
         "held[].document",
         "held[].kind",
         "held[].position",

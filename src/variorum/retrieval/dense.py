@@ -34,9 +34,13 @@ def search_dense(
 def _products(
     matrix: Vectors, rows: NDArray[np.intp], query: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    if rows.size * 4 < len(matrix):
-        return matrix[rows] @ query
-    return (matrix @ query)[rows]
+    if rows.size * 2 >= len(matrix):
+        return (matrix @ query)[rows]
+    products = np.empty(rows.size, np.float32)
+    for start in range(0, rows.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        products[part] = matrix[rows[part]] @ query
+    return products
 
 
 def _near_the_top(rough: NDArray[np.float32], k: int) -> NDArray[np.intp]:
