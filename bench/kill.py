@@ -1,11 +1,10 @@
-"""A sync that is killed at a random moment, fifty times, and what the store says afterwards."""
+"""Runs that are killed at a random moment, and what the store says afterwards."""
 
 import argparse
 import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -16,22 +15,14 @@ from pathlib import Path
 
 import variorum
 from bench.documents import SOURCES, document, write_corpus
+from bench.kill_looks import SlowEmbedder, answers, keys
+from bench.kill_operations import RUNS, Killed, kill_runs, table_of
 from bench.recording import RecordingEmbedder
+from bench.statements import make_statements_once
 from bench.study import SEED, Result, Study, Table, Target
 from variorum.embedding.hashing import HashingEmbedder
-from variorum.records.protocols import Role, Vectors
 
 DOCUMENTS = 40
-QUERIES = ("request timeout 请求超时", "database 数据库", "access token 访问令牌")
-
-
-class SlowEmbedder(HashingEmbedder):
-    """The hashing embedder, taking as long for an input as a real model does."""
-
-    def embed(self, inputs: Sequence[str], role: Role = "passage") -> Vectors:
-        if role == "passage":
-            time.sleep(0.01 * len(inputs))
-        return super().embed(inputs, role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +45,6 @@ def sync_once(folder: Path) -> None:
     """What the killed process runs."""
     print("ready", flush=True)
     variorum.open(folder, store=folder / ".variorum", embedder=SlowEmbedder()).sync(folder / "docs")
-
-
-def answers(index: "variorum.Index", as_of: int | None = None) -> list[list[str]]:
-    return [
-        [f"{hit.citation} {hit.score}" for hit in index.search(query, as_of=as_of).hits]
-        for query in QUERIES
-    ]
-
-
-def keys(store: Path) -> set[bytes]:
-    """The keys of every input that has a vector."""
-    connection = sqlite3.connect(store)
-    query = "SELECT input.key FROM input JOIN vector ON vector.input_id = input.id"
-    found = {key for (key,) in connection.execute(query)}
-    connection.close()
-    return found
 
 
 def one_kill(folder: Path, paths: Sequence[Path], number: int, after_s: float) -> Outcome:
@@ -143,7 +118,10 @@ def run(arguments: argparse.Namespace) -> Result:
             after_s = generator.uniform(0.0, arguments.within_s)
             outcomes.append(one_kill(folder, paths, len(outcomes), after_s))
             print("  " + json.dumps(asdict(outcomes[-1])), flush=True)
+        make_statements_once()
+        others = [one for name in RUNS for one in kill_runs(folder / name, name, arguments.each)]
     _tables(result, outcomes)
+    _table_of_others(result, others)
     return result
 
 
@@ -179,6 +157,21 @@ def _tables(result: Result, outcomes: Sequence[Outcome]) -> None:
     )
 
 
+def _table_of_others(result: Result, others: Sequence[Killed]) -> None:
+    result.tables.append(table_of(others))
+    result.figures["others"] = [asdict(one) for one in others]
+    killed = [one for one in others if not one.finished]
+    good = sum(one.is_good for one in killed)
+    result.targets.append(
+        Target(
+            "killed runs that had done all or nothing and could be run again",
+            "all",
+            f"{good} of {len(killed)}, {len(others) - len(killed)} runs had ended by then",
+            good == len(killed),
+        )
+    )
+
+
 def _row(stage: str, outcomes: Sequence[Outcome]) -> tuple[object, ...]:
     return (
         stage,
@@ -194,7 +187,12 @@ def _row(stage: str, outcomes: Sequence[Outcome]) -> tuple[object, ...]:
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kills", type=int, default=50, help="syncs killed while they run")
+    parser.add_argument(
+        "--each", type=int, default=10, help="publishes, prunes, switches and restores, each"
+    )
     parser.add_argument("--within-s", type=float, default=1.8, help="latest moment of a kill")
 
 
-STUDY = Study("kill", "kill -9 at 50 random moments of a sync", run, _arguments)
+STUDY = Study(
+    "kill", "kill -9 at random moments of syncs, prunes, switches and restores", run, _arguments
+)

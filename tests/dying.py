@@ -10,9 +10,12 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
-from sqlalchemy import Engine, event
+import pytest
+from sqlalchemy import Connection, Engine, event
 
 from variorum.records.protocols import Role, Vectors
+from variorum.store.vectors import NewVector, Precision, record_vectors
+from variorum.sync import execution
 from workbench import Bench, Recorder
 
 _WRITES = (
@@ -121,6 +124,22 @@ def kill_when(work: Callable[[], object], ready: Callable[[], bool]) -> None:
     if process.pid:
         os.kill(process.pid, signal.SIGKILL)
     process.join()
+
+
+@contextmanager
+def noting_vectors(note: Callable[[bytes], None]) -> Iterator[None]:
+    """Call `note` with the key of every vector of a sync once its transaction is over."""
+
+    def record(
+        connection: Connection, model: int, vectors: Sequence[NewVector], precision: Precision
+    ) -> None:
+        record_vectors(connection, model, vectors, precision)
+        for vector in vectors:
+            note(vector.key)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execution, "record_vectors", record)
+        yield
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """Cases of the area embeddings that need a provider over HTTP, by id."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 import variorum
-from provider import DIMENSIONS, ROWS, WHOLE, Provider, schedule
+from provider import DIMENSIONS, ROWS, SLOW_S, WHOLE, Provider, schedule
 from variorum.embedding import BatchLimits, HashingEmbedder
 from variorum.embedding.probe import PROBES
 from variorum.records.errors import UnavailableError
@@ -159,6 +159,63 @@ def test_a_third_of_failing_requests_ends_complete_with_the_calls_that_the_sched
     sound = [number for number, fault in enumerate(faults, 1) if fault in ("", "reversed")]
     assert len(provider.requests) == 1 + sound[60 // 4 - 1]
     assert provider.most_running <= 3
+    assert_every_chunk_has_its_own_vector(bench)
+
+
+def requests_implied(
+    batches: Sequence[Sequence[str]], faults: Sequence[str], poison: str
+) -> list[list[str]]:
+    """The inputs of every request, one after the other: what the schedule makes of the batches.
+
+    A plain retelling of the rules: what fails for a while is sent again, a spoiled row's input by
+    itself, a refused batch in halves.
+    """
+    requests: list[list[str]] = []
+    for batch in batches:
+        pending = [list(batch)]
+        while pending:
+            group = pending.pop()
+            number = len(requests)
+            requests.append(group)
+            if any(poison in text for text in group):
+                middle = len(group) // 2
+                pending += [group[middle:], group[:middle]] if middle else []
+            elif faults[number] in WHOLE or (faults[number] in ROWS and len(group) == 1):
+                pending.append(group)
+            elif faults[number] in ROWS:
+                pending.append([group[number % len(group)]])
+    return requests
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_third_of_requests_failing_in_every_way_costs_just_what_the_schedule_implies(
+    tmp_path: Path, provider: Provider, seed: int
+) -> None:
+    """Request by request, within both limits, and with one input that is refused for good."""
+    provider.schedule = ["", *schedule(seed, 200, 0.3, WHOLE + ROWS)]
+    provider.poison = "D031"
+    embedder = provider.embedder(
+        BatchLimits(max_inputs=4, max_in_flight=1),
+        max_in_flight=1,
+        attempts=20,
+        timeout_s=SLOW_S / 2,
+        requests_per_minute=20,
+        tokens_per_minute=6000,
+    )
+    bench = Bench(tmp_path, settings=CHUNKER, embedder=embedder)  # type: ignore[arg-type]
+    bench.write({f"{n:03}.md": document(f"D{n:03}", count=10) for n in range(240)})
+    report = sync(bench)
+    assert [str(one.document) for one in report.held] == ["docs:031.md"]
+    assert (report.generation, report.documents.added) == (1, 239)
+    sent = [document(f"D{n:03}", count=10).strip() for n in range(240)]
+    batches = [PROBES, *[sent[n : n + 4] for n in range(0, 240, 4)]]
+    implied = requests_implied(batches, provider.schedule, provider.poison)
+    assert [one.inputs for one in provider.requests] == implied
+    assert {one.fault for one in provider.requests} >= {*WHOLE, *ROWS, "reversed"}
+    for first in provider.requests:
+        minute = [one for one in provider.requests if first.at <= one.at < first.at + 60]
+        assert len(minute) <= 20
+        assert sum(sum(embedder.count(one.inputs)) for one in minute) <= 6000
     assert_every_chunk_has_its_own_vector(bench)
 
 

@@ -3,16 +3,12 @@
 import os
 import random
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import pytest
-from sqlalchemy import Connection
 
-from dying import Slow, copy_of, run_and_kill
-from variorum.store.vectors import NewVector, Precision, record_vectors
-from variorum.sync import execution
+from dying import Slow, copy_of, noting_vectors, run_and_kill
 from workbench import Bench, document, key_of, section, vectors_stored
 
 SECTIONS = 40
@@ -29,29 +25,17 @@ def prepared(home: Path) -> Bench:
     return bench
 
 
-@contextmanager
-def logged_vectors(log: Path) -> Iterator[None]:
-    """Note in `log` the key of every vector once its transaction is over."""
-
-    def record(
-        connection: Connection, model: int, vectors: Sequence[NewVector], precision: Precision
-    ) -> None:
-        record_vectors(connection, model, vectors, precision)
-        with log.open("a") as file:
-            file.writelines(f"{vector.key.hex()}\n" for vector in vectors)
-            file.flush()
-            os.fsync(file.fileno())
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "record_vectors", record)
-        yield
-
-
 def work(bench: Bench, log: Path) -> None:
     """A sync with a slow embedder that keeps a log of what it recorded."""
     bench.embedder = Slow(0.004)
-    with logged_vectors(log):
+    with log.open("a") as file, noting_vectors(lambda key: _write_down(file, key)):
         bench.sync()
+
+
+def _write_down(file: TextIO, key: bytes) -> None:
+    file.write(f"{key.hex()}\n")
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def answer(bench: Bench) -> list[tuple[str, float]]:

@@ -3,7 +3,8 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from hypothesis.stateful import (
 )
 
 import variorum
+from dying import Died, Mortal
 from variorum.records.errors import ConflictError, NotFoundError
 from variorum.records.reports import Report
 from variorum.records.text import Revision
@@ -47,6 +49,11 @@ PHASES = (Phase.explicit, Phase.generate)
 """A history is read as it failed: shrinking one takes far longer than finding it."""
 QUERIES = [words("unit3", 3), "pinned note"]
 COLLECTIONS = {"main": "local", "twin": "local", "other": "elsewhere"}
+RUNS: Mapping[str, Callable[[variorum.Index, Recorder], object]] = {
+    "sync": lambda index, _: index.sync(allow_empty=True, allow_shrink=True, release=True),
+    "switch": lambda index, embedder: index.use_model(embedder),
+    "prune": lambda index, _: index.prune(keep=1),
+}
 SOURCES = {"main": ("docs", "notes"), "twin": ("docs",), "other": ("docs", "notes")}
 
 Name = tuple[str, str]
@@ -75,6 +82,8 @@ def joined(units: Iterable[str]) -> bytes:
 
 class IndexMachine(RuleBasedStateMachine):
     planner = True
+    steps = 0
+    """Rules run so far, over all histories of the machine."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -304,6 +313,54 @@ class IndexMachine(RuleBasedStateMachine):
         assert min(generations) == report.oldest
         self.check_removal()
 
+    @rule(
+        name=st.sampled_from(sorted(COLLECTIONS)),
+        run=st.sampled_from(["sync", "sync", "switch", "prune"]),
+        last_write=st.integers(1, 40),
+        dimensions=st.sampled_from(DIMENSIONS),
+    )
+    def die_at_a_write(self, name: str, run: str, last_write: int, dimensions: int) -> None:
+        """All or nothing is done, and what was paid for is kept."""
+        model = self.collections[name]
+        if run != "sync" and not model.generations:
+            return
+        before = self.stored(name) if self.index(name).store.exists else Stored(0, {})
+        if run == "sync":
+            dimensions = self.dimensions
+        self.close()
+        with (
+            suppress(Died),
+            Mortal(last_write),
+            variorum.open(self.home, collection=name, embedder=self.embedders[dimensions]) as index,
+        ):
+            RUNS[run](index, self.embedders[dimensions])
+        for embedder in self.embedders.values():
+            embedder.taken()
+        if self.index(name).store.exists:
+            self.embedded |= set(vectors_stored(self.home / ".variorum"))
+            self.settle_death(name, run, before, dimensions)
+
+    def settle_death(self, name: str, run: str, before: Stored, dimensions: int) -> None:
+        """Move the model to what the run that died had published or removed, if it had."""
+        model, after = self.collections[name], self.stored(name)
+        if after.generation == before.generation:
+            assert after == before
+        else:
+            assert run != "prune"
+            assert after.generation == before.generation + 1
+            if run == "sync":
+                self.expect(name, None)
+            assert visible_of(after) == model.visible
+            model.models[after.generation] = dimensions
+            self.remember(name, after.generation)
+        if run == "prune":
+            oldest = min(row.number for row in self.index(name).log() if not row.is_pruned)
+            for number in [number for number in model.generations if number < oldest]:
+                del model.generations[number]
+            self.check_removal()
+        if model.generations:
+            assert self.index(name).verify() == []
+
     @rule(name=st.sampled_from(sorted(COLLECTIONS)), data=st.data())
     def erase(self, name: str, data: st.DataObject) -> None:
         model = self.collections[name]
@@ -467,6 +524,10 @@ class IndexMachine(RuleBasedStateMachine):
             assert shown.is_current
 
     @invariant()
+    def steps_are_counted(self) -> None:
+        type(self).steps += 1
+
+    @invariant()
     def the_log_counts_every_generation(self) -> None:
         for name, model in self.collections.items():
             if model.generations:
@@ -522,8 +583,10 @@ def test_the_index_keeps_every_promise_with_the_planner_off() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("machine", [IndexMachine, FreshLayouts])
-def test_the_index_keeps_every_promise_over_long_histories(machine: type[IndexMachine]) -> None:
+def test_the_index_keeps_every_promise_over_ten_thousand_steps(machine: type[IndexMachine]) -> None:
+    machine.steps = 0
     run(machine, examples=200, steps=60)
+    assert machine.steps >= 10_000
 
 
 def test_documents_of_the_model_are_cut_at_their_units() -> None:

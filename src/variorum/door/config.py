@@ -85,6 +85,7 @@ class Config:
     thresholds: Thresholds = field(default_factory=Thresholds)
     derive: Mapping[str, str] = field(default_factory=dict)
     identity: TokenRules | None = None
+    ann: bool = True
 
     def of_tenant(self, tenant: str) -> "Config":
         """The same with the collections of one tenant alone: others are not to be told of."""
@@ -222,6 +223,7 @@ def load_config(file: Path | None, store: Path | None) -> Config:
     precision = section.take("vectors", str, "float32")
     if precision not in ("float32", "float16"):
         raise section.error("vectors", "is unknown", "float32 or float16", precision)
+    ann = section.take("ann", bool, True)
     section.finish()
     defaults = _defaults(file, top)
     sources = {
@@ -245,7 +247,7 @@ def load_config(file: Path | None, store: Path | None) -> Config:
     if not collections:
         collections = {DEFAULT_COLLECTION: replace(defaults, sources=tuple(sources))}
     folder = store or configured
-    return Config(file, folder, precision, sources, collections, thresholds, derive, identity)
+    return Config(file, folder, precision, sources, collections, thresholds, derive, identity, ann)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class Opened:
         self.collection = collection
         self.principal = principal or local_owner(collection.tenant)
         self.clock = clock
-        self._store = Store(config.store, catch_up)
+        self._store = Store(config.store, catch_up, with_ann=config.ann)
         self._views = Views(self._store)
         self._given = embedder
         self._is_model_asked_for = is_model_named or embedder is not None

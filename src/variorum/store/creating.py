@@ -1,10 +1,12 @@
 """Making a store: whole under another name, then given its own, so that none is ever half made."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
 from variorum.records.errors import UnavailableError
+from variorum.store.durable import make_folders, name_finished
 from variorum.store.engine import bring_up_to_date, open_engine
 from variorum.store.file import not_writable
 
@@ -16,7 +18,7 @@ def make_folder(folder: Path) -> None:
         UnavailableError: it cannot be made.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except OSError as error:
         raise UnavailableError(
             "the store's folder cannot be made",
@@ -42,24 +44,10 @@ def create_store(path: Path) -> None:
             bring_up_to_date(engine, path)
         finally:
             engine.dispose()
-        _name(new, path)
+        with suppress(FileExistsError):
+            name_finished(new, path)
     except OSError as error:
         raise not_writable(path, error.strerror or str(error)) from error
     finally:
         for left in path.parent.glob(f"{new.name}*"):
             left.unlink(missing_ok=True)
-
-
-def _name(new: Path, path: Path) -> None:
-    """Give a finished file its name, unless that is taken by now."""
-    try:
-        os.link(new, path)
-    except FileExistsError:
-        return
-    except OSError:  # A file system without links.
-        new.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

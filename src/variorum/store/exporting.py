@@ -7,7 +7,6 @@ before it.
 
 import hashlib
 import json
-import os
 import secrets
 from base64 import b64encode
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from sqlalchemy import Connection, LargeBinary, select
 
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.moving import Moved
+from variorum.store.durable import name_finished
 from variorum.store.engine import FORMAT
 from variorum.store.portable import PARTS, Part
 from variorum.store.seals import require_sound, unsound
@@ -59,7 +59,7 @@ def new_file(path: Path) -> Iterator[Path]:
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
         yield beside
-        _name(beside, path)
+        name_finished(beside, path)
     except FileExistsError as error:
         raise _taken(path) from error
     except OSError as error:
@@ -74,23 +74,6 @@ def new_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-
-
-def _name(beside: Path, path: Path) -> None:
-    """Give the finished file its name, unless that is taken by now."""
-    with beside.open("rb") as file:
-        os.fsync(file.fileno())
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        raise
-    except OSError:  # A file system without links.
-        beside.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _taken(path: Path) -> ConflictError:

@@ -31,6 +31,9 @@ from variorum.store.schema import (
 from variorum.store.seals import insert_rows, is_sound, name_of, unsound_rows, write_json
 from variorum.store.vectors import Precision, pack
 
+MADE_BY_A_SYNC = "dropped: a sync makes it again"
+"""How a copy of something else is mended."""
+
 
 def remake_indexes(connection: Connection) -> Iterator[Mended]:
     """Make the engine's indexes again, where that leaves less wrong with its file."""
@@ -208,7 +211,7 @@ def drop_outputs(connection: Connection, now: datetime) -> Iterator[Mended]:
     connection.execute(delete(output).where(~is_sound(output)))
     _note_removal(connection, now)
     for name in names:
-        yield Mended(name, "dropped: a sync makes it again")
+        yield Mended(name, MADE_BY_A_SYNC)
 
 
 def _note_removal(connection: Connection, now: datetime) -> None:

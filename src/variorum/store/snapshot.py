@@ -17,6 +17,7 @@ from variorum.access.sections import Outline, read_outline
 from variorum.access.standing import Standing
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
+from variorum.store.ann import Ann
 from variorum.store.contents import ContentCache
 from variorum.store.derived import outputs_of, versions_of
 from variorum.store.generations import GenerationRow
@@ -76,6 +77,7 @@ class Snapshot:
         lengths: LengthCache,
         erasure: int = 0,
         known: Known | None = None,
+        ann: Callable[[], Ann | None] = lambda: None,
     ) -> None:
         self._connect = connect
         self.collection_id = collection_id
@@ -85,6 +87,7 @@ class Snapshot:
         self._lengths = lengths
         self.erasure = erasure
         self._known = known
+        self._ann = ann
 
     @property
     def has_documents(self) -> bool:
@@ -178,6 +181,10 @@ class Snapshot:
         """Where the vector of each input stands in the matrix; loads those not yet there."""
         with self._reading() as connection:
             return self._vectors.rows(connection, input_ids)
+
+    def ann(self) -> Ann | None:
+        """The approximate index of its vectors, where there is one."""
+        return self._ann()
 
     def require_terms(self, analyzer: str) -> None:
         """Refuse to go on where the store has no terms of `analyzer`.

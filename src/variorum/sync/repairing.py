@@ -13,10 +13,12 @@ from sqlalchemy import Connection, select
 from variorum.analysis import ANALYZER
 from variorum.records.protocols import Progress, Source
 from variorum.records.repairs import Left, Mended, Repaired
+from variorum.store.ann_audit import ann_problems
 from variorum.store.engine import means_damage, rehearsal, write_transaction
 from variorum.store.lexicon import forget_all_terms, is_ready, within
 from variorum.store.mending import mend_rows
 from variorum.store.rewriting import (
+    MADE_BY_A_SYNC,
     drop_cached,
     drop_leases,
     drop_outputs,
@@ -103,6 +105,7 @@ class _Repair:
             self._layouts,
             lambda: self.models.vectors(self.connection),
             self._terms,
+            self._indexes,
         )
         for step in steps:
             with self._going_on():
@@ -130,12 +133,21 @@ class _Repair:
         reasons = [*self.sources.reasons, *self.models.reasons]
         with within(self.connection):
             for one in findings_of(self.connection, self.store, self.progress):
-                if not self._would_be_embedded(one):
+                if not self._would_be_mended(one):
                     remedy = remedy_of(self.connection, one, reasons)
                     yield Left(one.kind, one.subject, one.found, remedy)
 
-    def _would_be_embedded(self, one: Finding) -> bool:
-        """Whether a dry run would have mended what the finding is about by embedding it."""
+    def _indexes(self) -> Iterator[Mended]:
+        """Drop approximate indexes that are not what the vectors make of them."""
+        with within(self.connection):
+            names = [name for name, _ in ann_problems(self.connection, self.store.folder)]
+        for name in names:
+            if not self.models.dry_run:
+                (self.store.folder / name).unlink(missing_ok=True)
+            yield Mended(name, MADE_BY_A_SYNC)
+
+    def _would_be_mended(self, one: Finding) -> bool:
+        """Whether a dry run would have mended what it is about by embedding or deleting a file."""
         subject = one.subject
         if one.kind == "vector":
             subject = vector_name(int(subject.removeprefix("input ")))

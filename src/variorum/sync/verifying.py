@@ -10,6 +10,7 @@ from variorum.formats import decode
 from variorum.records.errors import VariorumError
 from variorum.records.protocols import Progress
 from variorum.records.text import Revision, Text
+from variorum.store.ann_audit import ann_problems
 from variorum.store.audit import Audit, StoredLayout
 from variorum.store.chain import chain_problems
 from variorum.store.derived import derivation_problems
@@ -69,6 +70,7 @@ def findings_of(connection: Connection, store: Store, progress: Progress) -> lis
         ("vectors", _vector_findings(audit, progress)),
         ("terms", (Finding("terms", *one) for one in term_problems(connection))),
         ("derived", (Finding("derived", *one) for one in derivation_problems(connection))),
+        ("indexes", (Finding("ann", *one) for one in ann_problems(connection, store.folder))),
     ]
     for name, check in checks:
         _collect(store, name, check, findings)

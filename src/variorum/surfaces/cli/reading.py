@@ -146,6 +146,8 @@ def _print_status(found: Status) -> None:
         out.print(f"  held     {held.document}: {held.kind}", style="yellow")
     if found.store_bytes is not None:
         out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
+    if found.ann_inputs is not None:
+        out.print(f"  nearest  by an approximate index of {found.ann_inputs:,} inputs")
 
 
 COMMANDS = (show, log, diff, restore, status)
