@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, select, update
 
 from variorum.records.errors import ConflictError, DamagedError
 from variorum.store.contents import read_content
@@ -127,13 +127,16 @@ def _layouts(
     connection: Connection, chosen: Callable[..., Select[Any]], damaged: set[int]
 ) -> Iterator[Unindexed]:
     last = 0
+    following = chosen(chunk.c.layout_id).where(chunk.c.layout_id > bindparam("last"))
+    following = following.order_by(chunk.c.layout_id).limit(1)
+    places = chosen(chunk.c.input_id, chunk.c.start, chunk.c.end, chunk.c.prefix, *unsound(chunk))
+    places = places.where(chunk.c.layout_id == bindparam("layout"))
     while True:
-        query = chosen(chunk.c.layout_id).where(chunk.c.layout_id > last)
         with within(connection):
-            found = connection.execute(query.order_by(chunk.c.layout_id).limit(1)).scalar()
+            found = connection.execute(following, {"last": last}).scalar()
             if found is None:
                 return
-            unindexed = _read_if_sound(connection, found, chosen)
+            unindexed = _read_if_sound(connection, found, places)
         if unindexed is None:
             damaged.add(found)
         else:
@@ -141,11 +144,9 @@ def _layouts(
         last = found
 
 
-def _read_if_sound(
-    connection: Connection, layout_id: int, chosen: Callable[..., Select[Any]]
-) -> Unindexed | None:
+def _read_if_sound(connection: Connection, layout_id: int, places: Select[Any]) -> Unindexed | None:
     try:
-        return _read(connection, layout_id, chosen)
+        return _read(connection, layout_id, places)
     except DamagedError:
         return None
 
@@ -158,12 +159,15 @@ def _unindexed(*columns: ColumnElement[Any]) -> Select[Any]:
     )
 
 
-def _read(connection: Connection, layout_id: int, chosen: Callable[..., Select[Any]]) -> Unindexed:
-    places = chosen(chunk.c.input_id, chunk.c.start, chunk.c.end, chunk.c.prefix, *unsound(chunk))
-    rows = connection.execute(places.where(chunk.c.layout_id == layout_id))
+_LAYOUT = select(layout.c.revision_id, layout.c.content_type, *unsound(layout)).where(
+    layout.c.id == bindparam("layout")
+)
+
+
+def _read(connection: Connection, layout_id: int, places: Select[Any]) -> Unindexed:
+    rows = connection.execute(places, {"layout": layout_id})
     chunks = tuple(UnindexedChunk(*require_sound(row, 1)) for row in rows)
-    query = select(layout.c.revision_id, layout.c.content_type, *unsound(layout))
-    row = connection.execute(query.where(layout.c.id == layout_id)).one()
+    row = connection.execute(_LAYOUT, {"layout": layout_id}).one()
     revision_id, content_type = require_sound(row, 1)
     return Unindexed(read_content(connection, revision_id), content_type, chunks)
 

@@ -89,21 +89,46 @@ def unpacked(segment: int, data: bytes) -> Postings:
     Raises:
         DamagedError: it is no such list.
     """
-    groups = np.frombuffer(data, np.uint8)
+    found, _ = unpacked_together([segment], [data])
+    return found
+
+
+def unpacked_together(
+    segments: Sequence[int], lists: Sequence[bytes]
+) -> tuple[Postings, NDArray[np.intp]]:
+    """Several lists, one behind the other, and which list each of their entries is of.
+
+    Raises:
+        DamagedError: one is no such list.
+    """
+    groups = np.frombuffer(b"".join(lists), np.uint8)
     is_last = groups < 0x80
-    if not groups.size or not is_last[-1] or np.count_nonzero(is_last) % 2:
-        raise DamagedError(
-            "a stored list of postings cannot be read",
-            kind="posting-damaged",
-            subject=f"segment {segment}",
-            expected="pairs of whole numbers",
-            found=f"{len(data)} bytes",
-            remedy=BACKUP_OR_SYNC,
-        )
+    ends = np.cumsum([len(data) for data in lists])
+    values_in = np.diff([0, *np.cumsum(is_last)[ends - 1]]) if groups.size else np.zeros(1, int)
+    is_cut = ~is_last[ends - 1] if groups.size else np.ones(1, np.bool_)
+    if (is_cut | (values_in <= 0) | (values_in % 2 == 1) | (np.diff([0, *ends]) == 0)).any():
+        raise _damaged(segments, lists)
     starts = np.concatenate([[0], np.flatnonzero(is_last)[:-1] + 1])
     place = np.arange(groups.size) - np.repeat(starts, np.diff([*starts, groups.size]))
     values = np.add.reduceat((groups & 0x7F).astype(np.int64) << (7 * place), starts)
-    return Postings(segment + np.cumsum(values[::2]), values[1::2])
+    pairs_in = values_in // 2
+    owner = np.repeat(np.arange(len(lists)), pairs_in)
+    sums = np.cumsum(values[::2])
+    before = np.concatenate([[0], sums])[np.cumsum(pairs_in) - pairs_in]
+    ids = sums - before[owner] + np.asarray(segments, np.int64)[owner]
+    return Postings(ids, values[1::2]), owner
+
+
+def _damaged(segments: Sequence[int], lists: Sequence[bytes]) -> DamagedError:
+    first, data = segments[0], lists[0]
+    return DamagedError(
+        "a stored list of postings cannot be read",
+        kind="posting-damaged",
+        subject=f"segment {first}",
+        expected="pairs of whole numbers",
+        found=f"{len(data)} bytes",
+        remedy=BACKUP_OR_SYNC,
+    )
 
 
 _SEGMENTS = select(posting.c.segment, posting.c.data, *unsound(posting))

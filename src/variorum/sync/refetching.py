@@ -11,14 +11,8 @@ from variorum.records.protocols import Listed, Source
 from variorum.records.repairs import Mended
 from variorum.store.engine import write_transaction
 from variorum.store.lexicon import within
-from variorum.store.rewriting import (
-    LostContent,
-    lost_contents,
-    mend_documents,
-    put_content_back,
-    twin_content,
-    unsound_documents,
-)
+from variorum.store.lost_contents import LostContent, lost_contents, put_content_back, twin_content
+from variorum.store.rewriting import mend_documents, unsound_documents
 
 BY_HASH = "hash"
 FROM_TWIN = "another tenant's copy"

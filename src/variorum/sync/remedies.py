@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from variorum.records.names import DocumentName
-from variorum.store.rewriting import holders, revision_name
+from variorum.store.lost_contents import holders, revision_name
 from variorum.sync.verifying import Finding
 
 _BACKUP = "restore the store from a backup, or sync into a new one with --store"
