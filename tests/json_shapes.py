@@ -24,6 +24,9 @@ COMMON_REPORT = {
     "tokens.total",
     "recompute_fraction",
     "embedded_fraction",
+    "derived.run",
+    "derived.reuse",
+    "derived.documents",
     "windows.embed",
     "windows.reuse",
     "windows.tokens",
@@ -111,7 +114,7 @@ CONTEXT = {
 }
 """The fields of `search --context`."""
 
-REMOVED = ("generations", "revisions", "layouts", "chunks", "inputs", "payload_bytes")
+REMOVED = ("generations", "revisions", "layouts", "chunks", "inputs", "payload_bytes", "outputs")
 COMPACTION = ("compaction.store_bytes_before", "compaction.store_bytes_after")
 
 MOVED = {"ok", "file", "collection", "generation", "rows", "file_bytes", "sha256"}
@@ -181,6 +184,7 @@ SHAPES: dict[str, set[str]] = {
         "hits[].terms[].occurrences",
         "hits[].terms[].chunks",
         "hits[].terms[].share",
+        "hits[].derived",
         "effective",
         "mode",
         "fallback",
@@ -370,6 +374,19 @@ SHAPES: dict[str, set[str]] = {
     },
     "restore": {"ok", "restored", "generation"},
     "verify": {"ok", "findings[].kind", "findings[].subject", "findings[].found"},
+    "repair": {
+        "ok",
+        "dry_run",
+        "findings",
+        "mended[].subject",
+        "mended[].how",
+        "left[].kind",
+        "left[].subject",
+        "left[].found",
+        "left[].remedy",
+        "embedded.inputs",
+        "embedded.tokens",
+    },
     "chunk": {
         "path",
         "recipe",
@@ -543,7 +560,7 @@ SHAPES: dict[str, set[str]] = {
         *(f"removed.{name}" for name in REMOVED),
         *COMPACTION,
     },
-    "gc": {"ok", "dry_run", "inputs", "payload_bytes", *COMPACTION},
+    "gc": {"ok", "dry_run", "inputs", "outputs", "payload_bytes", *COMPACTION},
     "erase": {
         "ok",
         "document",

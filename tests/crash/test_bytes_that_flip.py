@@ -1,7 +1,8 @@
 """Bytes and pages of a store's file that are not what was written, chosen by a seed.
 
 Every command answers as before, or says that the store is damaged, or `verify` finds the damage: a
-row that cannot be reached any more is one that only `verify` misses. None ends as a bug.
+row that cannot be reached any more is one that only `verify` misses. None ends as a bug. After a
+repair that leaves nothing, every command answers as before.
 """
 
 import random
@@ -84,6 +85,11 @@ def check(place: Workplace, whole: dict[tuple[str, ...], object], folder: Path, 
         same = (code, fields) == whole[command]
         assert same or code in (8, 9) or verified.code == 8, (seed, command, fields, verified)
         assert code in (0, 3, 4, 5, 8, 9), (seed, command, fields)
+    mended = victim.run("repair", "--json")
+    assert mended.code in (0, 8, 9), (seed, mended)
+    if mended.code == 0:
+        assert answers(victim) == whole, (seed, mended)
+        assert victim.json("verify") == {"ok": True, "findings": []}, seed
     synced = victim.run("sync", "--json")
     assert synced.code in (0, 3, 5, 8, 9), (seed, synced)
     shutil.rmtree(folder)

@@ -131,6 +131,7 @@ def settings_in_code() -> set[str]:
         "_price": "model",
         "_source": "sources.NAME",
         "_collection": "collections.NAME",
+        "_derivation": "derive.NAME",
         "_identity": "identity",
     }
     found = set()

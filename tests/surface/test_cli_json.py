@@ -1,6 +1,7 @@
 """With --json every command prints exactly one object with the documented fields on stdout."""
 
 import json
+import sqlite3
 from typing import Any
 
 import pytest
@@ -139,9 +140,35 @@ def test_chunk_given_an_older_file_says_what_is_reused(place: Workplace) -> None
     assert shape(cut) | {"chunks[].heading_path[]"} == SHAPES["chunk"]
 
 
-def test_findings_have_the_documented_fields_and_exit_8(published: Workplace) -> None:
-    import sqlite3
+def test_a_repair_has_the_documented_fields_and_exits_8_where_something_is_left(
+    published: Workplace,
+) -> None:
+    with sqlite3.connect(published.folder / ".variorum/store.sqlite") as connection:
+        connection.execute("UPDATE chunk SET start = start + 1 WHERE ordinal = 0")
+        connection.execute("UPDATE collection SET name = name || 'xyz', seal = seal + 77")
+    result = published.run("repair", "--dry-run", "--json")
+    assert (result.code, result.json["dry_run"]) == (8, True)
+    assert shape(result.json) == SHAPES["repair"]
+    said = published.run("repair")
+    assert said.code == 8
+    assert "mended: chunk layout_id=1 ordinal=0: checksum" in said.out
+    assert "left: row: collection id=1" in said.out
+    assert "1 finding left" in said.out
 
+
+def test_a_repair_of_a_whole_store_says_so(published: Workplace) -> None:
+    assert "nothing to repair" in published.done("repair").out
+    assert published.json("repair") == {
+        "ok": True,
+        "dry_run": False,
+        "findings": 0,
+        "mended": [],
+        "left": [],
+        "embedded": {"inputs": 0, "tokens": 0},
+    }
+
+
+def test_findings_have_the_documented_fields_and_exit_8(published: Workplace) -> None:
     with sqlite3.connect(published.folder / ".variorum/store.sqlite") as connection:
         connection.execute("UPDATE chunk SET start = start + 1 WHERE ordinal = 0")
     result = published.run("verify", "--json")

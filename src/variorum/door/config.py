@@ -83,7 +83,9 @@ class Config:
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)
     collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
     thresholds: Thresholds = field(default_factory=Thresholds)
+    derive: Mapping[str, str] = field(default_factory=dict)
     identity: TokenRules | None = None
+    ann: bool = True
 
     def of_tenant(self, tenant: str) -> "Config":
         """The same with the collections of one tenant alone: others are not to be told of."""
@@ -221,6 +223,7 @@ def load_config(file: Path | None, store: Path | None) -> Config:
     precision = section.take("vectors", str, "float32")
     if precision not in ("float32", "float16"):
         raise section.error("vectors", "is unknown", "float32 or float16", precision)
+    ann = section.take("ann", bool, True)
     section.finish()
     defaults = _defaults(file, top)
     sources = {
@@ -234,13 +237,17 @@ def load_config(file: Path | None, store: Path | None) -> Config:
         for name, values in _tables(top, "collections").items()
     }
     thresholds = _thresholds(_Table(file, "ledger", top.take("ledger", dict, {})))
+    derive = dict(
+        _derivation(_Table(file, f"derive.{name}", dict(values)), name)
+        for name, values in _tables(top, "derive").items()
+    )
     named = top.take("identity", dict, None)
     identity = None if named is None else _identity(_Table(file, "identity", dict(named)))
     top.finish()
     if not collections:
         collections = {DEFAULT_COLLECTION: replace(defaults, sources=tuple(sources))}
     folder = store or configured
-    return Config(file, folder, precision, sources, collections, thresholds, identity)
+    return Config(file, folder, precision, sources, collections, thresholds, derive, identity, ann)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -409,6 +416,19 @@ def _collection(
     )
     table.finish()
     return collection
+
+
+def _derivation(table: _Table, name: str) -> tuple[str, str]:
+    """A function over chunks: `name@version`, and where it stands as `module:function`."""
+    function, version = table.text("function", None), table.text("version", None)
+    for key, value, expected in (
+        ("function", function, "a string such as package.module:function"),
+        ("version", version, "a string, another one for each change of the function"),
+    ):
+        if value is None:
+            raise table.error(key, "is missing", expected, "nothing")
+    table.finish()
+    return f"{name}@{version}", function
 
 
 def _identity(table: _Table) -> TokenRules:

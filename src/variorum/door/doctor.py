@@ -15,6 +15,8 @@ from typing import Literal
 from variorum.door.config import CollectionConfig, Config
 from variorum.records.errors import VariorumError
 from variorum.records.protocols import Embedder
+from variorum.store.ann import LEAST_ROWS
+from variorum.store.ann_file import is_installed
 from variorum.store.file import is_writable, refuse_network_file_system
 from variorum.store.store import Store
 from variorum.sync.terming import catch_up
@@ -56,6 +58,7 @@ def examine(config: Config, loads: Loads) -> list[Check]:
         _python(),
         _sqlite(),
         Check("configuration", "ok", str(config.path or "none: defaults apply")),
+        _ann(config),
         *_chunkers(collections),
         *(_source(config, name) for name in sources),
         _store(config.store),
@@ -63,6 +66,16 @@ def examine(config: Config, loads: Loads) -> list[Check]:
         _space("free space for temporary files", Path(tempfile.gettempdir())),
         *_models(loads),
     ]
+
+
+def _ann(config: Config) -> Check:
+    name = "approximate index"
+    if not config.ann:
+        return Check(name, "ok", "turned off: every vector is looked at")
+    if not is_installed():
+        found = "not installed: every vector is looked at"
+        return Check(name, "ok", f"{found}; `pip install 'variorum[ann]'` for large collections")
+    return Check(name, "ok", f"made by a sync from {LEAST_ROWS:,} chunks on")
 
 
 def _chunkers(collections: Sequence[CollectionConfig]) -> Iterator[Check]:

@@ -1,5 +1,6 @@
 """The one door: plan, sync, search, show, and every question about what was published."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from variorum.records.arguments import (
     place,
     words,
 )
+from variorum.records.derivations import Function, derivations
 from variorum.records.protocols import Embedder, Reranker
 
 __all__ = ["Index", "PlanView", "open_index"]
@@ -31,12 +33,18 @@ def open_index(
     model: str | None = None,
     principal: Principal | str | None = None,
     reranker: Reranker | None = None,
+    derive: Mapping[str, Function] | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
     `store` names another store folder, `config` another file, `collection` one of several.
     `model`, a spec, or `embedder`, an object, replaces the configured model, `reranker`, an object,
     the configured reranker. Nothing is read or made before it is needed.
+
+    `derive` are functions over a chunk's text, by name and version, such as
+    `{"summary@1": summarise}`; they replace the configured ones. A sync runs each over every text
+    that it was never run over under that version, and a hit has what it made. A function that
+    raises holds the document; one that raises `UnavailableError` ends the sync.
 
     `principal` is who reads: the local owner where it is None; a verified identity (see
     `TokenVerifier`); or, as text such as `user:ann,group:staff`, whom the owner acts as.
@@ -59,7 +67,13 @@ def open_index(
     if principal is not None and not isinstance(principal, Principal):
         principal = acting_as(wanted.tenant, words("principal", principal))
     return Index(
-        loaded, wanted, given, principal, is_model_named=model is not None, reranker=reranker
+        loaded,
+        wanted,
+        given,
+        principal,
+        is_model_named=model is not None,
+        reranker=reranker,
+        derive=() if derive is None else derivations(derive),
     )
 
 

@@ -1,12 +1,16 @@
 """Keeping a store: retention, erasure, copies, checks and costs."""
 
 from pathlib import Path
+from random import Random
+from typing import cast
 
 from variorum.door import money
+from variorum.door.choosing import Sources
 from variorum.door.doctor import Check, examine
 from variorum.door.moving import export_collection, import_collection
 from variorum.door.naming import named_document
 from variorum.door.opened import Opened
+from variorum.door.repairing import embedder_of, sources_of
 from variorum.door.telling import telling_damage
 from variorum.ledger.alerts import Alert
 from variorum.ledger.measures import By
@@ -22,9 +26,13 @@ from variorum.records.arguments import (
 from variorum.records.moving import BackedUp, Moved
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Progress
+from variorum.records.repairs import Repaired
 from variorum.records.retention import Collected, Erased, Pruned
 from variorum.store.backup import back_up
+from variorum.store.vectors import Precision
 from variorum.sync import retaining
+from variorum.sync.repairing import Means, repair
+from variorum.sync.sampling import Sample
 from variorum.sync.target import no_progress
 from variorum.sync.verifying import Finding, verify
 
@@ -163,18 +171,60 @@ class Keeping(Opened):
         self._store.require()
         return back_up(self._store, path)
 
-    def verify(self, progress: Progress = no_progress) -> list[Finding]:
+    def verify(self, progress: Progress = no_progress, *, sample: int = 0) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
+
+        Of a `sample` of the newest generation's model's inputs, chosen at random, the vectors are
+        made again and compared with the stored ones: it costs as many inputs.
 
         Raises:
             DeniedError: the principal is not the owner.
-            InputError: `progress` is no function.
-            NotFoundError: there is no store.
+            InputError: `progress` is no function, or the sample no count.
+            NotFoundError: there is no store; or a sample is asked for and nothing was published.
+            UnavailableError: the model that is to embed the sample cannot answer.
         """
         self.principal.require_owner("verify the store")
         callback("progress", progress)
+        inputs = whole("sample", sample, 0)
         self._store.require()
-        return verify(self._store, progress)
+        chosen = None
+        if inputs:
+            newest = self._store.snapshot(self.collection.tenant, self.collection.name).generation
+            chosen = Sample(inputs, self._embedder_of(newest), Random())
+        return verify(self._store, progress, chosen)
+
+    def repair(self, *, dry_run: bool = False, progress: Progress = no_progress) -> Repaired:
+        """Write again what is damaged and can be proven, in the whole store; say what is left.
+
+        Bytes come from the sources where these still have them, vectors from the model, all else
+        from what stands in the store. Nothing is written that its hash or its checksum does not
+        prove. Interrupted, it can be run again. A dry run writes nothing, and asks no model.
+        Linear in the store.
+
+        Raises:
+            DeniedError: the principal is not the owner.
+            InputError: an argument is not sound.
+            NotFoundError: there is no store.
+            UnavailableError: the store may not be written.
+            BusyError: another process kept the write lock.
+            DamagedError: the file cannot be opened as a store at all.
+        """
+        self.principal.require_owner("repair the store")
+        callback("progress", progress)
+        switches(dry_run=dry_run)
+        self._store.require()
+        means = Means(
+            sources=lambda: sources_of(Sources(self.config, self.collection, self._store)),
+            embedder_of=lambda fingerprint: embedder_of(
+                self._store, fingerprint, lambda: self.embedder, self._load
+            ),
+            precision=cast(Precision, self.config.precision),
+            clock=self.clock,
+        )
+        try:
+            return repair(self._store, means, dry_run=dry_run, progress=progress)
+        finally:
+            self.close()  # What was read before may be what is mended now.
 
     @telling_damage
     def cost(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import copy
 from datetime import UTC, date
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
@@ -16,6 +17,7 @@ from variorum.door.config import (
     CollectionConfig,
     Config,
 )
+from variorum.door.deriving import configured
 from variorum.embedding import embedder_from_spec
 from variorum.embedding.guarded import Guarded
 from variorum.records.arguments import (
@@ -23,6 +25,7 @@ from variorum.records.arguments import (
     whole,
     words,
 )
+from variorum.records.derivations import Derivation
 from variorum.records.names import Citation
 from variorum.records.protocols import Embedder, Reranker
 from variorum.retrieval.asking import ANY, NOW, Asked, asked_at
@@ -52,16 +55,18 @@ class Opened:
         *,
         is_model_named: bool = False,
         reranker: Reranker | None = None,
+        derive: tuple[Derivation, ...] = (),
     ) -> None:
         self.config = config
         self.collection = collection
         self.principal = principal or local_owner(collection.tenant)
         self.clock = clock
-        self._store = Store(config.store, catch_up)
+        self._store = Store(config.store, catch_up, with_ann=config.ann)
         self._views = Views(self._store)
         self._given = embedder
         self._is_model_asked_for = is_model_named or embedder is not None
         self._given_reranker = reranker
+        self._given_derivations = derive
         self._is_model_named = is_model_named or config.path is not None
         self._used: dict[str, Embedder] = {}
         self._embedders: dict[str, Embedder] = {}
@@ -162,6 +167,15 @@ class Opened:
             embedder_spec=self.model_spec,
             precision=cast(Precision, self.config.precision),
         )
+
+    @cached_property
+    def derivations(self) -> tuple[Derivation, ...]:
+        """The functions that are run over every chunk, imported when first asked for.
+
+        Raises:
+            InputError: a configured one cannot be imported.
+        """
+        return self._given_derivations or configured(self.config.derive, self._home)
 
     def _load(self, spec: str) -> Embedder:
         if spec not in self._embedders:

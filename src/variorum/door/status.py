@@ -31,7 +31,8 @@ class SourceStatus:
 class Status:
     """The newest generation of a collection and its size. Sizes in bytes on disk.
 
-    Where the store lies and how large it is (None) is told to the owner alone.
+    Where the store lies, how large it is, and how many inputs its approximate index holds (None
+    without one) is told to the owner alone.
     """
 
     generation: int
@@ -45,6 +46,7 @@ class Status:
     sources: tuple[SourceStatus, ...]
     store: str | None
     store_bytes: int | None
+    ann_inputs: int | None
     held: tuple[Held, ...]
     shared_roots: tuple[SharedRoot, ...]
 
@@ -62,6 +64,7 @@ class Status:
             "sources": [asdict(source) for source in self.sources],
             "store": self.store,
             "store_bytes": self.store_bytes,
+            "ann_inputs": self.ann_inputs,
             "held": [held.as_fields() for held in self.held],
             "shared_roots": [shared.as_fields() for shared in self.shared_roots],
         }
@@ -84,9 +87,15 @@ def status(store: Store, view: View, configured: Collection[str] | None) -> Stat
         sources=sources,
         store=str(store.folder) if view.is_owner else None,
         store_bytes=store.size_bytes() if view.is_owner else None,
+        ann_inputs=_ann_inputs(store, view),
         held=_held(store, view),
         shared_roots=shared_roots(listed),
     )
+
+
+def _ann_inputs(store: Store, view: View) -> int | None:
+    found = store.ann(view.collection_id, view.generation) if view.is_owner else None
+    return None if found is None else int(found.input_ids.size)
 
 
 def _sources(

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -30,11 +31,13 @@ from variorum.records.arguments import (
     words,
 )
 from variorum.records.changes import Changes
+from variorum.records.errors import BusyError, DamagedError, UnavailableError
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Embedder, Progress
 from variorum.records.reports import Explanation, PlannedDocument, Report
 from variorum.sources.change_lists import read_changes
 from variorum.sources.following import bursts
+from variorum.store.ann_building import keep_ann
 from variorum.store.vectors import Precision
 from variorum.sync.execution import sync
 from variorum.sync.planning import planned
@@ -163,6 +166,7 @@ class Syncing(Opened):
             target = self._target(source, consent, progress, relayout=relayout, dropped=dropped)
             target = replace(target, changes=self._changes(changed))
             report = sync(self._store, target, self.clock)
+            self._keep_ann(progress)
             span.note(
                 generation=report.generation,
                 embedded_tokens=report.tokens.embed,
@@ -171,6 +175,14 @@ class Syncing(Opened):
                 held=report.documents.held,
             )
             return report
+
+    def _keep_ann(self, progress: Progress) -> None:
+        """Make the approximate index where it is due. Without one a search looks at every vector,
+        so that what keeps it from being made keeps nothing else.
+        """
+        if self.config.ann:
+            with suppress(BusyError, DamagedError, UnavailableError, ImportError, OSError):
+                keep_ann(self._store, self.collection.tenant, self.collection.name, progress)
 
     def watch(
         self,
@@ -287,6 +299,7 @@ class Syncing(Opened):
             progress=progress,
             configured=self._configured,
             kind=MODEL,
+            derive=self.derivations,
         )
         with traced("use_model", collection=self.collection.name):
             if dry_run:
@@ -336,6 +349,7 @@ class Syncing(Opened):
             configured=self._configured,
             dropped=tuple(dict.fromkeys(dropped)),
             base=os.fsencode(self._home.absolute()),
+            derive=self.derivations,
         )
 
     @staticmethod

@@ -1,6 +1,7 @@
 """What a search answers with. Field names are stable: `--json` prints them."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
 from variorum.records.names import Citation, DocumentName
 
@@ -40,7 +41,8 @@ class Hit:
     inclusive. `changed_at` is when this passage's text last changed, ISO 8601 in UTC. `standing`
     tells what is current from what is `draft`, `future`, `expired`, `superseded` or `withdrawn`
     today; `status` is what the policy says, by whom and when, and the effective dates are ISO 8601
-    in UTC.
+    in UTC. `derived` is what the configured functions made of the text, by name, as the generation
+    was published with them.
     """
 
     rank: int
@@ -63,6 +65,7 @@ class Hit:
     effective_until: str | None
     legs: tuple[LegScore, ...]
     terms: tuple[TermScore, ...]
+    derived: Mapping[str, str] = field(default_factory=dict)
 
     def as_fields(self) -> dict[str, object]:
         """The hit as JSON fields."""
@@ -87,6 +90,7 @@ class Hit:
             "effective_until": self.effective_until,
             "legs": [asdict(leg) for leg in self.legs],
             "terms": [asdict(term) for term in self.terms],
+            "derived": dict(self.derived),
         }
 
 

@@ -72,6 +72,16 @@ class PreviousLayout:
         return tuple(Span(chunk.start, chunk.end) for chunk in self.layout.chunks)
 
 
+def output_key(scope: str, name: str, version: str, text: str) -> bytes:
+    """Identity of a derived output: a SHA-256 over scope, function, version and the text."""
+    digest = hashlib.sha256(b"output")
+    for part in (scope, name, version):
+        encoded = part.encode()
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
+
 def input_key(scope: str, model_fingerprint: str, purpose: Purpose, text: str) -> bytes:
     """Identity of an embedding input (invariant 3): a SHA-256 over scope, model, purpose, input.
 

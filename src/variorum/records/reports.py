@@ -130,6 +130,17 @@ class WindowCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class DerivedCounts:
+    """Distinct outputs of users' functions that the generation lacks: to `run` for, and to `reuse`
+    since a function was run over the same text before. `documents` stay as they are and get some.
+    """
+
+    run: int = 0
+    reuse: int = 0
+    documents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A plan's promise, or what a sync did.
 
@@ -159,6 +170,7 @@ class Report:
     shared_roots: tuple[SharedRoot, ...] = ()
     compared: tuple[Compared, ...] = ()
     windows: WindowCounts = WindowCounts()
+    derived: DerivedCounts = DerivedCounts()
     embedder_calls: int = 0
     embed_s: float = 0.0
     elapsed_s: float = 0.0
@@ -169,7 +181,7 @@ class Report:
     def changes_nothing(self) -> bool:
         """Whether publishing it would make the same generation again."""
         counts = self.documents
-        return not (counts.added or counts.changed or counts.removed)
+        return not (counts.added or counts.changed or counts.removed or self.derived.documents)
 
     def with_run(self, **changes: object) -> "Report":
         """The report with what the run measured filled in."""
@@ -186,6 +198,7 @@ class Report:
             "inputs": asdict(self.inputs),
             "tokens": asdict(self.tokens),
             "windows": asdict(self.windows),
+            "derived": asdict(self.derived),
             "recompute_fraction": self.recompute_fraction,
             "embedded_fraction": self.embedded_fraction,
             "embedder_calls": self.embedder_calls,

@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Rows that go. `payload_bytes` are those of the stored revisions and vectors among them."""
+    """Rows that go. `payload_bytes` are those of the stored revisions and vectors among them;
+    `outputs` are what users' functions made.
+    """
 
     generations: int = 0
     revisions: int = 0
@@ -13,6 +15,7 @@ class Removed:
     chunks: int = 0
     inputs: int = 0
     payload_bytes: int = 0
+    outputs: int = 0
 
     @property
     def is_nothing(self) -> bool:
@@ -54,7 +57,7 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What `gc` removed, or would: inputs that no chunk holds, and their vectors."""
+    """What `gc` removed, or would: inputs that no chunk holds with their vectors, and outputs."""
 
     removed: Removed
     dry_run: bool
@@ -66,6 +69,7 @@ class Collected:
         return {
             "dry_run": self.dry_run,
             "inputs": self.removed.inputs,
+            "outputs": self.removed.outputs,
             "payload_bytes": self.removed.payload_bytes,
             "compaction": compaction,
         }

@@ -1,4 +1,4 @@
-"""Exact search by vector over the allowed rows, in a total order (invariant 10)."""
+"""Search by vector over the allowed rows, in a total order (invariant 10)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from variorum.store.view import View
 
 _SLACK = np.float32(1e-5)
 """How far a product's float32 sum may stand from the score recomputed in a fixed order."""
-_BLOCK = 64
+_BLOCK = 128
 """Vectors whose products are in work at once: few enough for the processor's cache."""
 
 
@@ -19,16 +19,16 @@ def search_dense(
     """The k best of the chosen chunks, best first.
 
     Scores are recomputed in a fixed order and rounded before they are ranked. Linear in the chosen
-    chunks.
+    chunks, unless an approximate index says which of them to look at.
     """
-    places = view.places
     if not chosen.size or k <= 0:
         return Ranked.nothing()
-    is_all = chosen.size == places.input_ids.size
-    wanted = places.input_ids if is_all else places.input_ids[chosen]
-    matrix, rows = view.vectors(wanted)
+    matrix, rows = view.vectors(chosen)
+    if (candidates := view.near(chosen, query, k)) is not None:
+        chosen, rows = chosen[candidates], rows[candidates]
     near = _near_the_top(_products(matrix, rows, query), k)
-    return best(view, chosen[near], _final_scores(matrix[rows[near]], query), k)
+    scores = np.round(final_scores(matrix[rows[near]], query), SCORE_DECIMALS)
+    return best(view, chosen[near], scores, k)
 
 
 def _products(
@@ -46,11 +46,14 @@ def _near_the_top(rough: NDArray[np.float32], k: int) -> NDArray[np.intp]:
     return np.flatnonzero(rough >= threshold - _SLACK)
 
 
-def _final_scores(vectors: Vectors, query: NDArray[np.float32]) -> NDArray[np.float64]:
+def final_scores(vectors: Vectors, query: NDArray[np.float32]) -> NDArray[np.float64]:
     """The products with `query`, each summed from the first dimension to the last."""
-    wide = query.astype(np.float64)
+    wide = query.astype(np.float64)[:, None]
     scores = np.empty(len(vectors))
+    # A row a dimension: such a sum goes row by row, as long as there are two columns at least.
+    products = np.zeros((query.size, min(len(vectors), _BLOCK) + 1))
     for start in range(0, len(vectors), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        scores[rows] = np.cumsum(vectors[rows] * wide, axis=1)[:, -1]
-    return np.round(scores, SCORE_DECIMALS)
+        block = vectors[start : start + _BLOCK]
+        np.multiply(block.T, wide, out=products[:, : len(block)])
+        scores[start : start + _BLOCK] = products.sum(axis=0)[: len(block)]
+    return scores

@@ -119,16 +119,18 @@ class _Found:
 def _found(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> Iterator[_Found]:
     places, documents, scored = view.places, view.documents, list(ranking.scored)
     rows = [documents[int(places.manifest_ids[one.index])] for one in scored]
-    heading_paths = view.heading_paths(
+    chunks = [
         (row.layout_id, int(places.ordinals[one.index]))
         for one, row in zip(scored, rows, strict=True)
-    )
+    ]
+    heading_paths, derived = view.heading_paths(chunks), view.derived(chunks)
     standings = view.standings(rows)
-    found = zip(scored, heading_paths, rows, strict=True)
-    for place, (one, path, row) in enumerate(found, start=1):
+    found = zip(scored, heading_paths, derived, rows, strict=True)
+    for place, (one, path, made, row) in enumerate(found, start=1):
         terms = ranking.lexical.terms_of(one.index) if explain and ranking.lexical else ()
         standing = standings[row.id].as_fields(now_us)
-        told = {"rank": place, "score": one.score, "heading_path": path, "terms": terms, **standing}
+        told = {"rank": place, "score": one.score, "heading_path": path, "terms": terms}
+        told |= {"derived": made, **standing}
         start, end = int(places.starts[one.index]), int(places.ends[one.index])
         yield _Found(row, start, end, {**told, "legs": ranking.legs[one.index]})
 

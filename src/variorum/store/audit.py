@@ -5,20 +5,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, String, bindparam, func, select, type_coerce
 
 from variorum.store.columns import ill_typed
 from variorum.store.schema import (
     chunk,
+    derivation,
+    derived,
     input_,
     layout,
     metadata,
     model,
+    output,
     recipe,
     revision,
     vector,
 )
-from variorum.store.seals import unsound_rows
+from variorum.store.seals import is_sound, require_sound, unsound, unsound_rows
 
 Problem = tuple[str, str]
 """A row, and what is wrong with it."""
@@ -26,27 +29,90 @@ Problem = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk as stored, with the key of its input."""
+    """A chunk as stored, with the key of its input; None where it has none.
+
+    `heading_path` is the JSON that is stored. `is_sound` tells whether the row is as it was
+    written, `is_input_sound` that of its input.
+    """
 
     ordinal: int
     start: int
     end: int
     prefix: str
-    key: bytes
+    heading_path: str
+    input_id: int
+    key: bytes | None
+    is_sound: bool
+    is_input_sound: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredLayout:
-    """A layout as stored, with all that its inputs are made from."""
+    """A layout as stored, with all that its inputs are made from; `outline` as its JSON."""
 
     id: int
+    revision_id: int
     tenant: str
     sha256: str
     size_bytes: int
     content: bytes
     content_type: str
+    parser: str
+    outline: str | None
     model_fingerprint: str
+    heading_depth: int
     chunks: tuple[StoredChunk, ...]
+
+
+_LAYOUTS = (
+    select(
+        layout.c.id,
+        revision.c.id,
+        revision.c.tenant,
+        revision.c.sha256,
+        revision.c.size_bytes,
+        revision.c.content,
+        layout.c.content_type,
+        layout.c.parser,
+        type_coerce(layout.c.outline, String),
+        recipe.c.settings,
+        *unsound(recipe),
+    )
+    .select_from(
+        layout.join(revision, revision.c.id == layout.c.revision_id).join(
+            recipe, recipe.c.id == layout.c.recipe_id
+        )
+    )
+    .order_by(layout.c.id)
+)
+_CHUNKS = (
+    select(
+        chunk.c.ordinal,
+        chunk.c.start,
+        chunk.c.end,
+        chunk.c.prefix,
+        type_coerce(chunk.c.heading_path, String),
+        chunk.c.input_id,
+        input_.c.key,
+        is_sound(chunk),
+        is_sound(input_),
+    )
+    .outerjoin(input_, input_.c.id == chunk.c.input_id)
+    .where(chunk.c.layout_id == bindparam("layout"))
+    .order_by(chunk.c.ordinal)
+)
+
+
+_OUTPUTS = (
+    select(derived.c.ordinal, derivation.c.name, derivation.c.version, output.c.key)
+    .select_from(
+        derived.join(output, output.c.id == derived.c.output_id).join(
+            derivation, derivation.c.id == derived.c.derivation_id
+        )
+    )
+    .where(derived.c.layout_id == bindparam("layout"))
+    .order_by(derived.c.ordinal, derivation.c.name)
+)
 
 
 class Audit:
@@ -76,47 +142,40 @@ class Audit:
         """How many layouts there are."""
         return int(self.connection.execute(select(func.count()).select_from(layout)).scalar_one())
 
-    def layouts(self) -> Iterator[StoredLayout]:
-        """Every layout with its chunks."""
-        query = (
-            select(
-                layout.c.id,
-                revision.c.tenant,
-                revision.c.sha256,
-                revision.c.size_bytes,
-                revision.c.content,
-                layout.c.content_type,
-                recipe.c.settings,
-            )
-            .select_from(
-                layout.join(revision, revision.c.id == layout.c.revision_id).join(
-                    recipe, recipe.c.id == layout.c.recipe_id
-                )
-            )
-            .order_by(layout.c.id)
-        )
+    def layouts(self, *only: int) -> Iterator[StoredLayout]:
+        """Every layout with its chunks, or those of the given ids.
+
+        Raises:
+            DamagedError: a recipe is not as it was written.
+        """
+        query = _LAYOUTS.where(layout.c.id.in_(only)) if only else _LAYOUTS
         for row in self._stream(query):
-            identifier, tenant, sha256, size_bytes, content, content_type, settings = row
+            identifier, revision_id, tenant, sha256, size_bytes, content, *rest = require_sound(
+                row, 1
+            )
+            content_type, parser, outline, settings = rest
             yield StoredLayout(
                 id=identifier,
+                revision_id=revision_id,
                 tenant=tenant,
                 sha256=sha256,
                 size_bytes=size_bytes,
                 content=_inflate(content),
                 content_type=content_type,
+                parser=parser,
+                outline=outline,
                 model_fingerprint=settings["model"],
+                heading_depth=settings["heading_depth"],
                 chunks=self._chunks(identifier),
             )
 
     def _chunks(self, layout_id: int) -> tuple[StoredChunk, ...]:
-        query = (
-            select(chunk.c.ordinal, chunk.c.start, chunk.c.end, chunk.c.prefix, input_.c.key)
-            .join(input_, input_.c.id == chunk.c.input_id)
-            .where(chunk.c.layout_id == layout_id)
-            .order_by(chunk.c.ordinal)
-        )
-        rows = self.connection.execute(query)
+        rows = self.connection.execute(_CHUNKS, {"layout": layout_id})
         return tuple(StoredChunk(*row) for row in rows)
+
+    def outputs(self, layout_id: int) -> Iterator[tuple[int, str, str, bytes]]:
+        """(ordinal, function, version, key) of every output that a layout's chunks have."""
+        yield from (tuple(row) for row in self.connection.execute(_OUTPUTS, {"layout": layout_id}))
 
     def inputs_without_vector(self) -> Iterator[int]:
         """Inputs of stored chunks that have no vector."""

@@ -36,7 +36,7 @@ from variorum.store.file import (
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
 
-KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+KNOWN_FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 FORMAT = KNOWN_FORMATS[-1]
 """Newest format this version reads and writes: the head of the migrations."""
 
@@ -166,6 +166,10 @@ def write_transaction(connection: Connection) -> Iterator[None]:
         UnavailableError: the file was taken away meanwhile, so that nobody would see what is
             written; it is not.
     """
+    if connection.get_execution_options().get("rehearsal"):
+        with connection.begin_nested():
+            yield
+        return
     previous = connection.get_execution_options().get("begin", "BEGIN")
     connection.execution_options(begin="BEGIN IMMEDIATE")
     try:
@@ -175,6 +179,18 @@ def write_transaction(connection: Connection) -> Iterator[None]:
         _require_same_file(connection)
     finally:
         connection.execution_options(begin=previous)
+
+
+@contextmanager
+def rehearsal(connection: Connection) -> Iterator[None]:
+    """One transaction that is taken back at its end, with all that others inside it write."""
+    transaction = connection.begin()
+    connection.execution_options(rehearsal=True)
+    try:
+        yield
+    finally:
+        connection.execution_options(rehearsal=False)
+        transaction.rollback()
 
 
 def _require_same_file(connection: Connection) -> None:

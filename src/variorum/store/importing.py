@@ -26,6 +26,8 @@ _NATURAL_KEYS = {
     "document": ("collection_id", "source", "path"),
     "revision": ("tenant", "sha256"),
     "input": ("key",),
+    "derivation": ("name", "version"),
+    "output": ("key",),
 }
 """What tells that a row is here already; its id is then the one to refer to."""
 

@@ -1,4 +1,4 @@
-"""Whether every stored chunk can be found by its terms, and making it so.
+"""Whether every stored chunk that can be read is found by its terms, and making it so.
 
 A store has the terms of one analyzer. Under another they are made anew, in short transactions,
 from the revisions; a search meanwhile says that they are not there yet.
@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, select, update
 
-from variorum.records.errors import ConflictError
+from variorum.records.errors import ConflictError, DamagedError
 from variorum.store.contents import read_content
 from variorum.store.engine import write_transaction
 from variorum.store.postings import packed_lists
@@ -94,11 +94,15 @@ def begin_rebuild(connection: Connection, analyzer: str) -> None:
     """Forget the terms of another analyzer; those of this one stay, where a rebuild broke off."""
     with write_transaction(connection):
         known = _lexicon(connection)
-        if known is not None and known[0] == analyzer:
-            return
-        for table in (posting, indexed, lexicon):
-            connection.execute(delete(table))
-        _write_lexicon(connection, analyzer, is_complete=False)
+        if known is None or known[0] != analyzer:
+            forget_all_terms(connection, analyzer)
+
+
+def forget_all_terms(connection: Connection, analyzer: str) -> None:
+    """Within a transaction: forget every term, and begin to make those of `analyzer`."""
+    for table in (posting, indexed, lexicon):
+        connection.execute(delete(table))
+    _write_lexicon(connection, analyzer, is_complete=False)
 
 
 def _write_lexicon(connection: Connection, analyzer: str, *, is_complete: bool) -> None:
@@ -106,17 +110,22 @@ def _write_lexicon(connection: Connection, analyzer: str, *, is_complete: bool) 
     insert_rows(connection, lexicon, [row])
 
 
-def unindexed_layouts(connection: Connection) -> Iterator[Unindexed]:
-    """Every stored layout that has chunks without terms, one after the other."""
-    return _layouts(connection, _unindexed)
+def unindexed_layouts(connection: Connection, damaged: set[int]) -> Iterator[Unindexed]:
+    """Every stored layout that has chunks without terms, one after the other.
+
+    Those that cannot be read are left out, and their ids added to `damaged`.
+    """
+    return _layouts(connection, _unindexed, damaged)
 
 
 def indexed_layouts(connection: Connection) -> Iterator[Unindexed]:
-    """Every stored layout with all of its chunks, one after the other."""
-    return _layouts(connection, select)
+    """Every stored layout that can be read with all of its chunks, one after the other."""
+    return _layouts(connection, select, set())
 
 
-def _layouts(connection: Connection, chosen: Callable[..., Select[Any]]) -> Iterator[Unindexed]:
+def _layouts(
+    connection: Connection, chosen: Callable[..., Select[Any]], damaged: set[int]
+) -> Iterator[Unindexed]:
     last = 0
     while True:
         query = chosen(chunk.c.layout_id).where(chunk.c.layout_id > last)
@@ -124,9 +133,21 @@ def _layouts(connection: Connection, chosen: Callable[..., Select[Any]]) -> Iter
             found = connection.execute(query.order_by(chunk.c.layout_id).limit(1)).scalar()
             if found is None:
                 return
-            unindexed = _read(connection, found, chosen)
-        yield unindexed
+            unindexed = _read_if_sound(connection, found, chosen)
+        if unindexed is None:
+            damaged.add(found)
+        else:
+            yield unindexed
         last = found
+
+
+def _read_if_sound(
+    connection: Connection, layout_id: int, chosen: Callable[..., Select[Any]]
+) -> Unindexed | None:
+    try:
+        return _read(connection, layout_id, chosen)
+    except DamagedError:
+        return None
 
 
 def _unindexed(*columns: ColumnElement[Any]) -> Select[Any]:
@@ -183,8 +204,12 @@ def posting_rows(inputs: Sequence[tuple[int, Terms]]) -> list[dict[str, object]]
     ]
 
 
-def finish_rebuild(connection: Connection) -> None:
-    """Say that every stored chunk has its terms, unless one has none."""
+def finish_rebuild(connection: Connection, damaged: set[int]) -> None:
+    """Say that every chunk that can be read has its terms, unless one has none.
+
+    Those of the `damaged` layouts cannot: a search that comes upon one says so, and no other does.
+    """
+    left = _unindexed(chunk.c.layout_id).where(chunk.c.layout_id.not_in(list(damaged)))
     with write_transaction(connection):
-        if connection.execute(_unindexed(chunk.c.layout_id).limit(1)).first() is None:
+        if connection.execute(left.limit(1)).first() is None:
             connection.execute(update(lexicon).values(resealed(lexicon, is_complete=True)))

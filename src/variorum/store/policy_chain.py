@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, func, select
 
+from variorum.store.derived_access import derived_problems
 from variorum.store.schema import (
     access_grant,
     audit,
@@ -27,6 +28,7 @@ def policy_problems(connection: Connection) -> Iterator[Problem]:
         yield from _count_problem(connection, identifier, readings)
     yield from _grant_problems(connection)
     yield from _set_problems(connection)
+    yield from derived_problems(connection)
 
 
 def _version_problems(connection: Connection, collection_id: int) -> Iterator[Problem]:

@@ -16,6 +16,8 @@ from variorum.store.schema import (
     audit,
     chunk,
     denied,
+    derivation,
+    derived,
     document,
     generation,
     head,
@@ -25,6 +27,7 @@ from variorum.store.schema import (
     manifest,
     metadata,
     model,
+    output,
     policy,
     reader,
     reader_set,
@@ -96,6 +99,14 @@ def _sets(collection: int) -> Select[Any]:
     return select(union(*chosen).subquery().c[0])
 
 
+def _derived(collection: int, column: Column[Any]) -> Select[Any]:
+    return select(column).where(derived.c.layout_id.in_(_layouts(collection)))
+
+
+def _derivations(collection: int) -> ColumnElement[bool]:
+    return derivation.c.id.in_(_derived(collection, derived.c.derivation_id))
+
+
 PARTS: Mapping[str, Part] = {
     part.table.name: part
     for part in (
@@ -110,6 +121,9 @@ PARTS: Mapping[str, Part] = {
         Part(input_, lambda one: input_.c.id.in_(_inputs(one))),
         Part(vector, lambda one: vector.c.input_id.in_(_inputs(one))),
         Part(chunk, lambda one: chunk.c.layout_id.in_(_layouts(one))),
+        Part(derivation, _derivations),
+        Part(output, lambda one: output.c.id.in_(_derived(one, derived.c.output_id))),
+        Part(derived, lambda one: derived.c.layout_id.in_(_layouts(one))),
         _own(generation),
         _own(manifest),
         _own(head),

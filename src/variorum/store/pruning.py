@@ -1,15 +1,17 @@
 """Taking old generations, and vectors that nothing holds, out of a store."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from variorum.records.retention import Removed
+from variorum.store.derived import unkept_derivations
 from variorum.store.engine import write_transaction
 from variorum.store.manifests import visible_at
 from variorum.store.removals import Kept, kept, record_removal
 from variorum.store.retention import Gone
-from variorum.store.schema import chunk, generation, head, layout, manifest
+from variorum.store.schema import chunk, derived, generation, head, manifest
 
 
 def prunable(connection: Connection, collection_id: int, oldest: int) -> Removed:
@@ -51,6 +53,7 @@ def _listed(connection: Connection, gone: Gone, collection_id: int, oldest: int)
     if wanted == before:
         return Removed()
     gone.list_closed(collection_id, wanted)
+    gone.list_derivations(unkept_derivations(connection, {collection_id: wanted}))
     return gone.counted(wanted - before)
 
 
@@ -66,7 +69,7 @@ def collectable(connection: Connection, recorded_before: datetime | None) -> Rem
     gone = Gone(connection)
     try:
         with connection.begin():
-            gone.list_unheld(_newest_input(connection, recorded_before))
+            _list_unused(connection, gone, recorded_before)
             return gone.counted()
     finally:
         gone.drop()
@@ -83,7 +86,7 @@ def collect(
     gone = Gone(connection)
     try:
         with write_transaction(connection):
-            gone.list_unheld(_newest_input(connection, recorded_before))
+            _list_unused(connection, gone, recorded_before)
             removed = gone.counted()
             if not removed.is_nothing:
                 gone.delete()
@@ -93,22 +96,40 @@ def collect(
         gone.drop()
 
 
+def _list_unused(connection: Connection, gone: Gone, recorded_before: datetime | None) -> None:
+    """List what no chunk holds, as far as it is known to be as old."""
+    gone.list_unheld(_newest_input(connection, recorded_before))
+    gone.list_unlinked(_newest_output(connection, recorded_before))
+
+
+def _newest_output(connection: Connection, recorded_before: datetime | None) -> int | None:
+    """The highest id of an output that a chunk has of a generation that is as old."""
+    if recorded_before is None:
+        return None
+    known_at = recorded_before.isoformat(timespec="milliseconds")
+    query = select(func.coalesce(func.max(derived.c.output_id), 0)).where(
+        derived.c.layout_id.in_(_layouts_before(known_at))
+    )
+    return int(connection.execute(query).scalar_one())
+
+
+def _layouts_before(known_at: str) -> Select[Any]:
+    published = (generation.c.collection_id == manifest.c.collection_id) & (
+        generation.c.number == manifest.c.from_generation
+    )
+    return (
+        select(manifest.c.layout_id)
+        .join(generation, published)
+        .where(generation.c.created_at <= known_at)
+    )
+
+
 def _newest_input(connection: Connection, recorded_before: datetime | None) -> int | None:
     """The highest id of an input that is known to be as old; ids grow with time."""
     if recorded_before is None:
         return None
     known_at = recorded_before.isoformat(timespec="milliseconds")
-    query = (
-        select(func.coalesce(func.max(chunk.c.input_id), 0))
-        .select_from(
-            chunk.join(layout, layout.c.id == chunk.c.layout_id)
-            .join(manifest, manifest.c.layout_id == layout.c.id)
-            .join(
-                generation,
-                (generation.c.collection_id == manifest.c.collection_id)
-                & (generation.c.number == manifest.c.from_generation),
-            )
-        )
-        .where(generation.c.created_at <= known_at)
+    query = select(func.coalesce(func.max(chunk.c.input_id), 0)).where(
+        chunk.c.layout_id.in_(_layouts_before(known_at))
     )
     return int(connection.execute(query).scalar_one())

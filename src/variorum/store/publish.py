@@ -37,6 +37,7 @@ from variorum.store.seals import (
     sealed_columns,
 )
 from variorum.store.staged import staged_chunk, staged_document
+from variorum.store.staged_derived import add_derived
 from variorum.store.staged_terms import add_terms
 from variorum.store.staging import Staging
 from variorum.store.standing import forget_sources, record_held
@@ -93,6 +94,7 @@ def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
         _add_documents(connection, publication.collection_id)
         _add_revisions(connection)
         _add_layouts(connection, publication.recipe_id)
+        add_derived(connection, publication.recipe_id)
         _close_rows(connection, number)
         _open_rows(connection, publication, number)
         grant_new_documents(connection, publication.collection_id, known)

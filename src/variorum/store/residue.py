@@ -17,7 +17,7 @@ from sqlalchemy.types import JSON, String
 from variorum.records.errors import UnavailableError
 from variorum.records.names import DocumentName
 from variorum.store.retention import Gone
-from variorum.store.schema import chunk, input_, manifest, metadata, revision, vector
+from variorum.store.schema import chunk, input_, manifest, metadata, output, revision, vector
 
 SLICE_BYTES = 24
 SLICES = 8
@@ -57,6 +57,10 @@ def _values(connection: Connection, gone: Gone, name: DocumentName) -> Iterator[
     described = select(manifest.c.metadata).where(manifest.c.id.in_(gone.of("manifest")))
     for (fields,) in connection.execute(described.distinct()):
         yield from _strings(fields)
+    made = select(output.c.key, output.c.text).where(output.c.id.in_(gone.of("output")))
+    for key, text in connection.execute(made):
+        yield key
+        yield from _slices(text.encode())
     vectors = (
         select(input_.c.key, vector.c.data)
         .join(vector, vector.c.input_id == input_.c.id)
@@ -92,8 +96,14 @@ def _slices(stored: bytes) -> Iterator[bytes]:
 
 
 def _lines(content: bytes) -> Iterator[bytes]:
-    """A few of a revision's lines as they are read, should they stand anywhere uncompressed."""
-    lines = [line.strip() for line in zlib.decompress(content).splitlines()]
+    """A few of a revision's lines as they are read, should they stand anywhere uncompressed.
+
+    None of one that is damaged.
+    """
+    try:
+        lines = [line.strip() for line in zlib.decompress(content).splitlines()]
+    except zlib.error:
+        return
     long = [line for line in lines if len(line) >= SLICE_BYTES]
     yield from (line[:200] for line in long[:: max(1, len(long) // SLICES)])
 

@@ -5,7 +5,7 @@ revisions and inputs that nothing kept still holds. Then each table that follows
 its rows. A table that is in neither mapping below fails the tests.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import (
@@ -29,11 +29,14 @@ from variorum.store.costs import cost
 from variorum.store.forgetting import drop_unused_sets
 from variorum.store.schema import (
     chunk,
+    derivation,
+    derived,
     document,
     input_,
     lease,
     manifest,
     metadata,
+    output,
     revision,
     vector,
 )
@@ -45,6 +48,8 @@ FOLLOWS: dict[str, tuple[str, str]] = {
     "layout": ("id", "layout"),
     "chunk": ("layout_id", "layout"),
     "revision": ("id", "revision"),
+    "derived": ("layout_id", "layout"),
+    "output": ("id", "output"),
     "input": ("id", "input"),
     "vector": ("input_id", "input"),
     "indexed": ("input_id", "input"),
@@ -59,6 +64,7 @@ STAYS: dict[str, str] = {
     "head": "where a collection stands",
     "model": "names a model",
     "recipe": "names settings",
+    "derivation": "names a user's function",
     "generation": "the line of the log; an erasure takes the document's name out of its report",
     "source": "names a source",
     "held": "what the last listing held; an erasure takes the document out",
@@ -75,7 +81,7 @@ STAYS: dict[str, str] = {
 }
 """The tables whose rows stay, and why that leaves nothing of a document behind."""
 
-ROOTS = frozenset({"document", "manifest", "layout", "revision", "input"})
+ROOTS = frozenset({"document", "manifest", "layout", "revision", "input", "output"})
 
 _temporary = MetaData()
 _gone = Table(
@@ -131,12 +137,39 @@ class Gone:
         self._list("manifest", rows)
         self._list_unshared()
         self.list_unheld(None)
+        self.list_unlinked(None)
 
     def list_unheld(self, up_to: int | None) -> None:
         """List the inputs that no chunk holds and no writer is at, of ids `up_to` at most."""
         held = select(literal(1)).where(chunk.c.input_id == input_.c.id)
         rows = select(input_.c.id).where(~held.exists(), ~_is_leased())
         self._list("input", rows if up_to is None else rows.where(input_.c.id <= up_to))
+
+    def list_derivations(self, identifiers: Iterable[int]) -> None:
+        """List what users' functions made, of some functions, and no other chunk has of another."""
+        named = select(derivation.c.id).where(derivation.c.id.in_(list(identifiers)))
+        self._list("derivation", named)
+        self._list_outputs()
+
+    def list_unlinked(self, up_to: int | None) -> None:
+        """List the outputs that no chunk has, of ids `up_to` at most: of runs that broke off."""
+        linked = select(literal(1)).where(derived.c.output_id == output.c.id)
+        rows = select(output.c.id).where(~linked.exists())
+        self._list("output", rows if up_to is None else rows.where(output.c.id <= up_to))
+
+    def _list_outputs(self) -> None:
+        """The outputs that only listed layouts have, or listed functions made."""
+        other = derived.alias("other_derived")
+        keeps = select(literal(1)).where(
+            other.c.output_id == derived.c.output_id,
+            ~self._holds("layout", other.c.layout_id),
+            ~self._holds("derivation", other.c.derivation_id),
+        )
+        goes = self._holds("layout", derived.c.layout_id) | self._holds(
+            "derivation", derived.c.derivation_id
+        )
+        rows = select(derived.c.output_id).where(goes, ~keeps.exists()).distinct()
+        self._list("output", rows)
 
     def _list_unshared(self) -> None:
         """The layouts, revisions and inputs of the listed manifest rows that no other row holds."""
@@ -160,6 +193,7 @@ class Gone:
             .where(self._holds("layout", chunk.c.layout_id), ~keeps.exists(), ~_is_leased())
         )
         self._list("input", mine.distinct())
+        self._list_outputs()
 
     def _list(self, kind: str, rows: Select[Any]) -> None:
         identifiers = rows.subquery()
@@ -188,6 +222,7 @@ class Gone:
             self._connection.execute(chunks).scalar_one(),
             counts.get("input", 0),
             sum(self._bytes()),
+            counts.get("output", 0),
         )
 
     def _bytes(self) -> Iterator[int]:
@@ -202,6 +237,8 @@ class Gone:
     def delete(self) -> None:
         """Within a transaction: take every listed row out, and those that follow it."""
         drop_postings(self._connection, self.of("input"))
+        functions = derived.c.derivation_id.in_(self.of("derivation"))
+        self._connection.execute(delete(derived).where(functions))
         for table in reversed(metadata.sorted_tables):
             if table.name in FOLLOWS:
                 column, kind = FOLLOWS[table.name]

@@ -201,6 +201,40 @@ posting = Table(
     sqlite_with_rowid=False,
 )
 
+# A user's function over chunks, as its name and the version that the user gives it.
+derivation = Table(
+    "derivation",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("version", String, nullable=False),
+    _seal(),
+    UniqueConstraint("name", "version"),
+)
+
+# What a function made of a text, under a key of both: see `derived`.
+output = Table(
+    "output",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", LargeBinary, nullable=False, unique=True),
+    Column("derivation_id", Integer, ForeignKey("derivation.id"), nullable=False),
+    Column("text", String, nullable=False),
+    _seal(),
+)
+
+# Which output each chunk has of each function.
+derived = Table(
+    "derived",
+    metadata,
+    Column("layout_id", Integer, ForeignKey("layout.id"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("derivation_id", Integer, ForeignKey("derivation.id"), primary_key=True),
+    Column("output_id", Integer, ForeignKey("output.id"), nullable=False),
+    _seal(),
+    Index("derived_output", "output_id"),
+)
+
 manifest = Table(
     "manifest",
     metadata,

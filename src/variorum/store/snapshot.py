@@ -17,7 +17,9 @@ from variorum.access.sections import Outline, read_outline
 from variorum.access.standing import Standing
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
+from variorum.store.ann import Ann
 from variorum.store.contents import ContentCache
+from variorum.store.derived import outputs_of, versions_of
 from variorum.store.generations import GenerationRow
 from variorum.store.heads import missing_generation
 from variorum.store.known import Known, batches, known_chunks, read_documents
@@ -75,6 +77,7 @@ class Snapshot:
         lengths: LengthCache,
         erasure: int = 0,
         known: Known | None = None,
+        ann: Callable[[], Ann | None] = lambda: None,
     ) -> None:
         self._connect = connect
         self.collection_id = collection_id
@@ -84,6 +87,7 @@ class Snapshot:
         self._lengths = lengths
         self.erasure = erasure
         self._known = known
+        self._ann = ann
 
     @property
     def has_documents(self) -> bool:
@@ -178,6 +182,10 @@ class Snapshot:
         with self._reading() as connection:
             return self._vectors.rows(connection, input_ids)
 
+    def ann(self) -> Ann | None:
+        """The approximate index of its vectors, where there is one."""
+        return self._ann()
+
     def require_terms(self, analyzer: str) -> None:
         """Refuse to go on where the store has no terms of `analyzer`.
 
@@ -213,6 +221,17 @@ class Snapshot:
         with self._reading() as connection:
             rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
         return [tuple(require_sound(row, 1)[0]) for row in rows]
+
+    def derived(self, chunks: Iterable[tuple[int, int]]) -> list[dict[str, str]]:
+        """What users' functions made of each chunk (layout id, ordinal), by name: those functions
+        alone that the generation was published with.
+        """
+        versions = versions_of(self.generation.report)
+        places = list(chunks)
+        if not versions:
+            return [{} for _ in places]
+        with self._reading() as connection:
+            return [outputs_of(connection, *place, versions) for place in places]
 
     @cached_property
     def document_ids(self) -> dict[DocumentName, int]:

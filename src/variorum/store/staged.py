@@ -56,6 +56,29 @@ staged_input = Table(
     prefixes=["TEMPORARY"],
 )
 
+# Chunks that lack an output: of a staged document, or of a stored layout.
+staged_derived = Table(
+    "staged_derived",
+    temporary,
+    Column("id", Integer, primary_key=True),
+    Column("document_id", Integer),
+    Column("layout_id", Integer),
+    Column("ordinal", Integer, nullable=False),
+    Column("key", LargeBinary, nullable=False),
+    Index("staged_derived_key", "key"),
+    prefixes=["TEMPORARY"],
+)
+
+# Their outputs, each once; the text is that of the chunk, while no output of it is stored.
+staged_output = Table(
+    "staged_output",
+    temporary,
+    Column("key", LargeBinary, primary_key=True),
+    Column("derivation", Integer, nullable=False),
+    Column("text", String),
+    prefixes=["TEMPORARY"],
+)
+
 staged_indexed = Table(
     "staged_indexed",
     temporary,

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, event, select
@@ -11,6 +12,8 @@ from sqlalchemy import Connection, Engine, event, select
 from variorum.records.errors import ConflictError, DamagedError, NotFoundError
 from variorum.records.reports import Held
 from variorum.store import schema
+from variorum.store.ann import Ann
+from variorum.store.ann_opening import OpenAnns
 from variorum.store.compacting import bytes_of
 from variorum.store.contents import ContentCache
 from variorum.store.creating import create_store, make_folder
@@ -52,11 +55,16 @@ class Store:
     """A store that may or may not exist yet. Readers share it between threads.
 
     Nothing is created before the first write: until then it reads as empty. `catch_up` is called
-    where a store of an older format was brought up to date.
+    where a store of an older format was brought up to date. Approximate indexes are used where
+    there are any, unless `with_ann` is false.
     """
 
     def __init__(
-        self, folder: Path, catch_up: Callable[[Connection], None] = lambda connection: None
+        self,
+        folder: Path,
+        catch_up: Callable[[Connection], None] = lambda connection: None,
+        *,
+        with_ann: bool = True,
     ) -> None:
         self.folder = folder
         self.path = folder / FILE_NAME
@@ -69,6 +77,7 @@ class Store:
         self._contents = ContentCache()
         self._vectors: dict[int, VectorCache] = {}
         self._lengths = LengthCache()
+        self._anns = OpenAnns(folder, self.reading) if with_ann else None
         self._snapshots: dict[tuple[int, int], Snapshot] = {}
         self._removal = 0
 
@@ -236,6 +245,7 @@ class Store:
                 self._lengths,
                 erasure,
                 self._newest_known(collection_id),
+                partial(self.ann, collection_id, row),
             )
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
@@ -247,6 +257,10 @@ class Store:
             if snapshot.collection_id == collection_id and snapshot.has_documents:
                 return snapshot.known()
         return None
+
+    def ann(self, collection_id: int, row: GenerationRow) -> Ann | None:
+        """The approximate index for a generation; None where there is none that fits."""
+        return self._anns.of(collection_id, row) if self._anns else None
 
     def newest_removal(self) -> int:
         """The number of the last prune, erasure or collection of garbage; 0 before the first."""
@@ -325,6 +339,8 @@ class Store:
         self._lengths = LengthCache()
         self._vectors.clear()
         self._snapshots.clear()
+        if self._anns:
+            self._anns.clear()
 
 
 @contextmanager

@@ -149,24 +149,35 @@ class VectorCache:
             return self._matrix if loads == self._loads else None
 
     def _load(self, connection: Connection, missing: NDArray[np.int64]) -> None:
-        rows = np.empty((missing.size, self._dimensions), np.float32)
-        found = np.zeros(missing.size, np.bool_)
-        for place, values in _read(connection, missing, self._dimensions):
-            rows[place], found[place] = values, True
-        if not found.all():
-            absent = missing[np.argmin(found)]
-            raise DamagedError(
-                "a published input has no vector",
-                kind="vector-missing",
-                subject=f"input {absent}",
-                remedy="run `variorum verify`, then `variorum sync`",
-            )
+        rows = read_vectors(connection, missing, self._dimensions)
         ids = np.concatenate([self._ids, missing])
         matrix = np.concatenate([self._matrix, rows]) if self._ids.size else rows
         if self._ids.size and ids[self._ids.size] < self._ids[-1]:
             order = np.argsort(ids, kind="stable")
             ids, matrix = ids[order], matrix[order]
         self._ids, self._matrix = ids, matrix
+
+
+def read_vectors(
+    connection: Connection, input_ids: NDArray[np.int64], dimensions: int
+) -> NDArray[np.float32]:
+    """The vectors of some inputs, ids ascending: float32[n, dimensions].
+
+    Raises:
+        DamagedError: an input has no vector, or one that is not as it was written.
+    """
+    rows = np.empty((input_ids.size, dimensions), np.float32)
+    found = np.zeros(input_ids.size, np.bool_)
+    for place, values in _read(connection, input_ids, dimensions):
+        rows[place], found[place] = values, True
+    if not found.all():
+        raise DamagedError(
+            "a published input has no vector",
+            kind="vector-missing",
+            subject=f"input {input_ids[np.argmin(found)]}",
+            remedy="run `variorum verify`, then `variorum sync`",
+        )
+    return rows
 
 
 def _read(

@@ -1,6 +1,7 @@
 """One generation as one filter lets it through: what every read path works on."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from variorum.records.errors import NotFoundError
 from variorum.records.names import Citation, DocumentName
 from variorum.records.protocols import Vectors
 from variorum.records.text import Span
+from variorum.store import ann
 from variorum.store.fields import Fields
 from variorum.store.generations import GenerationRow
 from variorum.store.manifests import ManifestRow
@@ -21,6 +23,18 @@ from variorum.store.recent import Recent
 from variorum.store.snapshot import Places, Snapshot
 from variorum.store.terms import Occurrences
 from variorum.store.visibility import Decision
+
+
+@dataclass(slots=True)
+class _Choice:
+    """Chosen chunks, held so that no other array has their id, and what was found out about them:
+    where their vectors stand (the loads until then, and the row of each), and what an approximate
+    index holds of them.
+    """
+
+    chosen: NDArray[np.intp]
+    rows: tuple[int, NDArray[np.intp]] = (-1, np.empty(0, np.intp))
+    mask: tuple[ann.Ann, ann.Mask] | None = None
 
 
 class View:
@@ -32,8 +46,8 @@ class View:
     def __init__(self, snapshot: Snapshot, decision: Decision) -> None:
         self._snapshot = snapshot
         self.decision = decision
-        self._all_rows = (-1, np.empty(0, np.intp))
         self._choices: Recent[Hashable, NDArray[np.intp]] = Recent(8)
+        self._used: Recent[int, _Choice] = Recent(8)
 
     @property
     def generation(self) -> GenerationRow:
@@ -128,18 +142,44 @@ class View:
         sections = self.decision.sections.get(document_id, ())
         return kept_back(sections, outline, asked.readers, asked.at_us)
 
-    def vectors(self, input_ids: NDArray[np.int64]) -> tuple[Vectors, NDArray[np.intp]]:
-        """A matrix of vectors and the row of each input in it."""
-        if input_ids is not self.places.input_ids:
-            found = self._snapshot.vector_rows(input_ids)
-            return found.matrix, found.rows
-        loads, rows = self._all_rows
+    def vectors(self, chosen: NDArray[np.intp]) -> tuple[Vectors, NDArray[np.intp]]:
+        """A matrix of vectors, and the row in it of each chosen chunk of `places`.
+
+        The rows are kept for the arrays that were asked for last: a choice that is used again is
+        not looked up again.
+        """
+        choice = self._choice(chosen)
+        loads, rows = choice.rows
         matrix = self._snapshot.matrix_of(loads)
         if matrix is None:
-            found = self._snapshot.vector_rows(input_ids)
+            found = self._snapshot.vector_rows(self.places.input_ids[chosen])
             # The rows alone are kept: a matrix that has grown since must not live on here.
-            matrix, rows, self._all_rows = found.matrix, found.rows, (found.loads, found.rows)
+            matrix, rows, choice.rows = found.matrix, found.rows, (found.loads, found.rows)
         return matrix, rows
+
+    def near(
+        self, chosen: NDArray[np.intp], query: NDArray[np.float32], k: int
+    ) -> NDArray[np.intp] | None:
+        """Places in `chosen`, ascending, of at least k chunks that may be the k nearest to `query`.
+
+        By an approximate index; None where there is none, or all are to be looked at. Always for
+        those from whom something is kept back: which near rows an index misses hangs together with
+        all the others in it.
+        """
+        if chosen.size < ann.LEAST_ROWS or self._keeps_back or not (index := self._snapshot.ann()):
+            return None
+        choice = self._choice(chosen)
+        if choice.mask is None or choice.mask[0] is not index:
+            choice.mask = (index, index.mask(self.places.input_ids[chosen]))
+        return index.near(choice.mask[1], query, k)
+
+    @cached_property
+    def _keeps_back(self) -> bool:
+        """Whether rights hide anything of the generation."""
+        return not self.is_owner and self.places is not self._snapshot.places
+
+    def _choice(self, chosen: NDArray[np.intp]) -> _Choice:
+        return self._used.get(id(chosen), lambda: _Choice(chosen))
 
     def require_terms(self, analyzer: str) -> None:
         """Refuse to go on where the store has no terms of `analyzer`.
@@ -166,6 +206,10 @@ class View:
     def heading_paths(self, chunks: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
         """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
         return self._snapshot.heading_paths(chunks)
+
+    def derived(self, chunks: Iterable[tuple[int, int]]) -> list[dict[str, str]]:
+        """What users' functions made of each chunk (layout id, ordinal) that passes, by name."""
+        return self._snapshot.derived(chunks)
 
     def earlier_revisions(self, row: ManifestRow) -> Iterator[tuple[int, str]]:
         """(revision id, when it was published) of a document, newest first, from `row` back.

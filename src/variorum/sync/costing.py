@@ -4,18 +4,17 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from variorum.chunking import render
 from variorum.chunking.floor import reusable_tokens
 from variorum.formats import decode
 from variorum.records.costs import DocumentCost, Event
-from variorum.records.layout import Chunk, Layout, PreviousLayout
+from variorum.records.layout import Chunk
 from variorum.records.protocols import Tokenizer
 from variorum.records.reports import PlannedDocument
 from variorum.records.text import Revision
 from variorum.store.manifests import ManifestRow
 from variorum.store.staged_layouts import StagedDocument, read_row, read_staged
 from variorum.sync.changes import Change, Changes
-from variorum.sync.planning import Plan
+from variorum.sync.planning import Plan, previous_layout
 
 
 def document_costs(plan: Plan, embed_s: float) -> list[DocumentCost]:
@@ -68,7 +67,9 @@ def _compared(
     plan: Plan, plain: DocumentCost, staged: StagedDocument, row: ManifestRow
 ) -> DocumentCost:
     new = decode(Revision(staged.content, staged.content_type)).characters
-    previous = _previous(plan, row)
+    previous = previous_layout(plan.staging, row)
+    if previous is None:
+        return plain
     edits = list(Changes(previous.characters, new).of_words())
     prefixes = {chunk.prefix for chunk in previous.layout.chunks}
     embedded = [staged.chunks[number] for number in staged.embedded]
@@ -82,14 +83,6 @@ def _compared(
         edited_tokens=sum(_edited_tokens(one, new, edits, tokenizer) for one in changed),
         floor_tokens=max(0, min(least, plain.total_tokens)),
     )
-
-
-def _previous(plan: Plan, row: ManifestRow) -> PreviousLayout:
-    content = plan.staging.content(row.revision_id)
-    old = decode(Revision(content, row.content_type, row.sha256)).characters
-    chunks = plan.staging.chunks(row.layout_id)
-    inputs = (render(one.prefix, old[one.start : one.end]) for one in chunks)
-    return PreviousLayout(old, Layout(chunks, tuple(inputs)))
 
 
 def _is_touched(chunk: Chunk, edits: list[Change]) -> bool:

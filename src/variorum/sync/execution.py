@@ -11,6 +11,7 @@ from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embe
 from variorum.records.errors import ConflictError, UnavailableError
 from variorum.records.reports import Held, Report, WindowCounts
 from variorum.sources.folder import FolderSource
+from variorum.store.derived import DERIVATIONS
 from variorum.store.generations import RULES
 from variorum.store.leases import leases
 from variorum.store.publish import (
@@ -20,12 +21,14 @@ from variorum.store.publish import (
     register_recipe,
     release_sources,
 )
+from variorum.store.staged_derived import documents_with, forget_output
 from variorum.store.staged_terms import TermsTakenError
 from variorum.store.staging import StagedInput
 from variorum.store.standing import settle
 from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
 from variorum.sync.costing import document_costs
+from variorum.sync.deriving import derive
 from variorum.sync.planning import Plan, planned
 from variorum.sync.probing import keep_or_compare
 from variorum.sync.sharing import Shared
@@ -34,6 +37,8 @@ from variorum.sync.target import Target
 from variorum.sync.terming import make_ready, stage_new_terms
 
 ATTEMPTS = 3
+DERIVE_FAILED = "derive-failed"
+"""Why a document is held of which a user's function could not make an output."""
 
 Clock = Callable[[], datetime]
 
@@ -79,7 +84,7 @@ def _require_roots(store: Store, target: Target) -> None:
 def _execute(plan: Plan, clock: Clock, lost: LostAttempts) -> Report:
     _require_budget(plan, lost.tokens)
     make_ready(plan.staging.connection, plan.target.progress)
-    if plan.report.changes_nothing and not plan.report.inputs.embed:
+    if plan.report.changes_nothing and not (plan.report.inputs.embed or plan.report.derived.run):
         _settle(plan)
         return plan.report.with_run(elapsed_s=perf_counter() - plan.started)
     settings = plan.target.settings
@@ -91,6 +96,7 @@ def _execute(plan: Plan, clock: Clock, lost: LostAttempts) -> Report:
     now = clock()
     with lost.counted(run), noted(plan, run, now):
         run.embed()
+        run.derive()
         if not plan.report.changes_nothing:
             return run.report(_publish(plan, run, recipe_id, now))
     note(plan, run, now, NOTHING_TO_PUBLISH)
@@ -114,6 +120,7 @@ def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:
             "compared": [],
             "unnamed": [],
             RULES: _rules(plan),
+            DERIVATIONS: dict(one.named for one in plan.target.derive),
         },
         sources=plan.target.roots,
         held=plan.held,
@@ -251,6 +258,23 @@ class _Run:
         for document, reason in sorted(found.items()):
             held = Held(document, "input-rejected", message=reason)
             self.plan.withdraw(document, held)
+
+    def derive(self) -> None:
+        """Run the functions over what they were not run over; hold the documents of a failure.
+
+        A document that is held already stays so without the output.
+        """
+        plan, staging = self.plan, self.plan.staging
+        total = plan.report.derived.run
+        for one in derive(staging, plan.target.derive, plan.removal, plan.target.progress, total):
+            for document, is_staged in documents_with(
+                staging, plan.collection_id, *forget_output(staging, one.key)
+            ):
+                held = Held(document, DERIVE_FAILED, message=one.reason)
+                if is_staged:
+                    plan.withdraw(document, held)
+                else:
+                    plan.note_held(held)
 
     @property
     def calls(self) -> int:

@@ -9,11 +9,12 @@ from time import perf_counter
 from variorum.chunking import render
 from variorum.formats import BinaryContentError, UndecodableError, decode, parser_of
 from variorum.records.changes import Compared
-from variorum.records.errors import BugError, InputError
+from variorum.records.errors import BugError, DamagedError, InputError
 from variorum.records.layout import Layout, PreviousLayout, Recipe, input_key
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Source
 from variorum.records.reports import (
+    DerivedCounts,
     DocumentCounts,
     Fallback,
     Held,
@@ -28,9 +29,11 @@ from variorum.store.granting import unnamed_documents
 from variorum.store.manifests import ManifestRow
 from variorum.store.publish import find_recipe
 from variorum.store.removals import newest_removal
+from variorum.store.staged_derived import count_outputs, forget_unneeded
 from variorum.store.staging import StagedRevision, Staging
 from variorum.store.store import Store, require_released
 from variorum.sync.compare import Comparison, Found, is_laid_out
+from variorum.sync.deriving import stage_lacking
 from variorum.sync.laying import Laid, Task, in_order, lay
 from variorum.sync.scoping import Known, scope_of
 from variorum.sync.standing import Roots, orphaned, require_droppable, shared_roots
@@ -69,9 +72,16 @@ class Plan:
         """What happens to each document that the plan touches."""
         return planned_documents(self.staging)
 
+    def note_held(self, held: Held) -> None:
+        """Hold a document that the plan leaves as it is, and count the plan again."""
+        if all(other.document != held.document for other in self.held):
+            self.withdrawn.append(held)
+        self.count()
+
     def withdraw(self, document: DocumentName, held: Held) -> None:
         """Hold a document whose input the model rejected, and count the plan again."""
         self.staging.withdraw(document)
+        forget_unneeded(self.staging)
         if all(other.document != document for other in self.held):
             self.withdrawn.append(held)
         self.count()
@@ -101,6 +111,7 @@ class Plan:
             inputs=counts.inputs,
             tokens=counts.tokens,
             windows=self.windows.counts,
+            derived=self._outputs(),
             recompute_fraction=counts.recompute_fraction,
             embedded_fraction=counts.embedded_fraction,
             held=self.held,
@@ -113,6 +124,11 @@ class Plan:
             compared=tuple(self.compared),
             elapsed_s=perf_counter() - self.started,
         )
+
+    def _outputs(self) -> DerivedCounts:
+        if not self.target.derive:
+            return DerivedCounts()
+        return count_outputs(self.staging, self.collection_id)
 
     def _roots_after(self) -> dict[str, str]:
         """The root of every source that has documents once this is published."""
@@ -171,6 +187,7 @@ def planned(
                 _stage_sources(plan, rows, recipe_id)
                 _stage_other_sources(plan, rows, recipe_id)
             staging.forget_known_texts()
+            stage_lacking(staging, target.tenant, collection_id, target.derive)
             plan.count()
             yield plan
         finally:
@@ -383,8 +400,19 @@ def _previous(staging: Staging, recipe: Recipe, row: ManifestRow | None) -> Prev
     """The old layout, for the reuse planner; a change of recipe ignores it (invariant 11)."""
     if row is None or not recipe.planner or not is_laid_out(row, staging.recipe_id):
         return None
-    content = staging.content(row.revision_id)
+    return previous_layout(staging, row)
+
+
+def previous_layout(staging: Staging, row: ManifestRow) -> PreviousLayout | None:
+    """A row's text and layout; None where damage keeps them from being read.
+
+    What replaces a damaged revision is laid out as a fresh index would, and published.
+    """
+    try:
+        content = staging.content(row.revision_id)
+        chunks = staging.chunks(row.layout_id)
+    except DamagedError:
+        return None
     old = decode(Revision(content, row.content_type, row.sha256))
-    chunks = staging.chunks(row.layout_id)
     inputs = (render(one.prefix, old.characters[one.start : one.end]) for one in chunks)
     return PreviousLayout(old.characters, Layout(chunks, tuple(inputs)))

@@ -4,6 +4,7 @@ from collections import Counter
 
 from variorum.records.errors import NotFoundError
 from variorum.records.reports import DocumentCounts, InputCounts, Report, TokenCounts
+from variorum.store.derived import DERIVATIONS, versions_of
 from variorum.store.history import difference
 from variorum.store.publish import Publication
 from variorum.store.restore import restore as publish_restored
@@ -34,7 +35,7 @@ def restore(store: Store, tenant: str, collection: str, wanted: int, clock: Cloc
         created_at=clock().isoformat(timespec="milliseconds"),
         model_id=old.generation.model_id,
         recipe_id=store.recipe_id(old.generation.recipe_fingerprint),
-        report=report.as_fields(),
+        report={**report.as_fields(), DERIVATIONS: dict(versions_of(old.generation.report))},
         sources={},
         removal=removal,
     )

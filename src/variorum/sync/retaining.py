@@ -8,7 +8,8 @@ from itertools import pairwise
 from variorum.records.arguments import bad_parameter
 from variorum.records.errors import NotFoundError
 from variorum.records.names import DocumentName
-from variorum.records.retention import Collected, Erased, Pruned
+from variorum.records.retention import Collected, Erased, Pruned, Removed
+from variorum.store.ann_file import remove_ann_files
 from variorum.store.compacting import (
     bytes_of,
     compact,
@@ -82,6 +83,7 @@ def prune(
         before = bytes_of(store.folder)
         end_dead_leases(connection, store.folder)
         removed = take_out_closed(connection, collection_id, wanted, now)
+        _forget_vectors(store, removed)
         return Pruned(
             wanted, removed, dry_run=False, compaction=compact(connection, store.folder, before)
         )
@@ -108,6 +110,7 @@ def gc(
         before = bytes_of(store.folder)
         end_dead_leases(connection, store.folder)
         removed = collect(connection, collection_id, recorded_before, now)
+        _forget_vectors(store, removed)
         return Collected(
             removed, dry_run=False, compaction=compact(connection, store.folder, before)
         )
@@ -130,7 +133,9 @@ def erase(store: Store, collection_id: int, name: DocumentName, clock: Clock = u
         require_no_writers(connection, store.folder)
         overwrite_removed(connection)
         before = bytes_of(store.folder)
+        remove_ann_files(store.folder)  # First: a kill leaves none. And again: one was being made.
         erasure = take_out(connection, collection_id, name, clock())
+        remove_ann_files(store.folder)
         compaction = compact(connection, store.folder, before)
         with connection.begin():
             shared = search_files(connection, store.folder, erasure.probes)
@@ -142,6 +147,12 @@ def erase(store: Store, collection_id: int, name: DocumentName, clock: Clock = u
             probes_shared=shared,
             compaction=compaction,
         )
+
+
+def _forget_vectors(store: Store, removed: Removed) -> None:
+    """Delete the approximate indexes where rows went: the next sync makes them anew."""
+    if not removed.is_nothing:
+        remove_ann_files(store.folder)
 
 
 def lift(store: Store, collection_id: int, name: DocumentName) -> None:

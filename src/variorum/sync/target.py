@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from variorum.chunking.versions import algorithm_of
 from variorum.records.changes import Changes
+from variorum.records.derivations import Derivation
 from variorum.records.layout import Recipe
 from variorum.records.protocols import Embedder, Progress, Source
 from variorum.store.vectors import Precision
@@ -61,6 +62,7 @@ class Target:
     stored layouts of the listed documents are not used, nor planned from: each is laid out as a
     fresh index would. `kind` is what the log calls the generation. `changes` is a list of what
     changed, its paths relative to `base`; None where every source is to be compared in full.
+    `derive` are the functions that are run over the chunks of the generation.
     """
 
     tenant: str
@@ -75,6 +77,7 @@ class Target:
     dropped: tuple[str, ...] = ()
     kind: str = "sync"
     changes: Changes | None = None
+    derive: tuple[Derivation, ...] = ()
     base: bytes = b"."
 
     @property

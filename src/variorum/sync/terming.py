@@ -33,6 +33,7 @@ Keep = Callable[[Sequence[tuple[int, Terms]]], None]
 def make_ready(connection: Connection, progress: Progress) -> None:
     """Give every stored chunk its terms, where some have none: an older store, or other rules.
 
+    Those of a damaged layout or revision are left out: it does not keep the others from theirs.
     What an older version laid out is read for its sections, and for what narrows it, before.
 
     Constant where nothing is missing, else linear in the store; broken off, it goes on.
@@ -42,8 +43,9 @@ def make_ready(connection: Connection, progress: Progress) -> None:
     read_again(connection)
     begin_rebuild(connection, ANALYZER)
     progress("index terms", 0, None)
-    _index(unindexed_layouts(connection), lambda inputs: record_terms(connection, inputs))
-    finish_rebuild(connection)
+    damaged: set[int] = set()
+    _index(unindexed_layouts(connection, damaged), lambda inputs: record_terms(connection, inputs))
+    finish_rebuild(connection, damaged)
 
 
 def catch_up(connection: Connection) -> None:
@@ -62,9 +64,14 @@ def stage_new_terms(staging: Staging) -> None:
         _index(unindexed_documents(staging), lambda inputs: stage_terms(staging, inputs))
 
 
+def index_left(connection: Connection) -> None:
+    """Give the chunks their terms that could not be read before, in short transactions."""
+    _index(unindexed_layouts(connection, set()), lambda inputs: record_terms(connection, inputs))
+
+
 def index_imported(connection: Connection) -> None:
     """Within an import: give every chunk its terms whose input has none yet."""
-    _index(unindexed_layouts(connection), lambda inputs: add_terms(connection, inputs))
+    _index(unindexed_layouts(connection, set()), lambda inputs: add_terms(connection, inputs))
 
 
 def passages(found: Unindexed) -> Iterator[tuple[int, str]]:

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from variorum.embedding import HashingEmbedder
 from variorum.records.errors import InputError, NotFoundError, UnsupportedError
 from variorum.records.hits import Hit
+from variorum.retrieval.dense import final_scores
+from variorum.retrieval.filters import Filter
+from variorum.store.store import counted_statements
 from workbench import Bench, Recorder, document, json_lines, section, words
 
 VOCABULARY = [f"w{n}" for n in range(12)]
@@ -260,3 +263,49 @@ def test_a_filtered_ranking_is_the_whole_one_without_the_others(library: Bench) 
         chosen = index.search("alpha beta gamma", 100, path="guide", mode="dense").hits
     inside = [hit.citation for hit in every if str(hit.document).startswith("docs:guide/")]
     assert [hit.citation for hit in chosen] == inside
+
+
+@settings(max_examples=60)
+@given(
+    count=st.sampled_from([1, 2, 3, 127, 128, 129, 257]),
+    dimensions=st.sampled_from([1, 2, 8, 9, 64, 384, 1024]),
+    seed=st.integers(0, 1000),
+)
+def test_a_score_is_summed_from_the_first_dimension_to_the_last(
+    count: int, dimensions: int, seed: int
+) -> None:
+    """Whatever else is scored with it: not by blocks, as a sum of a row is."""
+    random = np.random.default_rng(seed)
+    vectors = random.standard_normal((count, dimensions), dtype=np.float32)
+    query = random.standard_normal(dimensions, dtype=np.float32)
+    in_order = np.cumsum(vectors * query.astype(np.float64), axis=1)[:, -1]
+    assert np.array_equal(final_scores(vectors, query), in_order)
+
+
+def test_a_filter_that_is_used_again_is_not_looked_up_again(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.write({f"{name}.md": document(name) for name in ("one", "two", "three")})
+    bench.sync()
+    with bench.open() as index:
+        for path in (None, "o*.md", "t*.md"):
+            index.search("one", mode="dense", path=path)
+        for path in (None, "o*.md", "t*.md"):
+            view = index.view()
+            chosen = view.chosen(Filter.of(path, None, None).key, pytest.fail)
+            with counted_statements(index.store.engine()) as statements:
+                assert view.vectors(chosen)[1].size == chosen.size
+            assert not statements
+
+
+def test_rows_are_looked_up_again_once_vectors_were_loaded(tmp_path: Path) -> None:
+    """A matrix that grows is put in order anew, so that rows of before would be others'."""
+    bench = Bench(tmp_path)
+    bench.write({f"{name}.md": document(name) for name in ("one", "two", "three", "four")})
+    bench.sync()
+    with bench.open() as index:
+        alone = {p: index.search("one", 50, mode="dense", path=p).hits for p in ("t*.md", "f*.md")}
+    for first, then in (("t*.md", "f*.md"), ("f*.md", "t*.md")):
+        with bench.open() as index:
+            assert index.search("one", 50, mode="dense", path=first).hits == alone[first]
+            assert index.search("one", 50, mode="dense", path=then).hits == alone[then]
+            assert index.search("one", 50, mode="dense", path=first).hits == alone[first]

@@ -14,6 +14,8 @@ from variorum.store.store import Store
 from workbench import TENANT, Bench, Recorder, Unreachable, rule
 
 STORES = Path(__file__).parents[2] / "golden/stores"
+HAS_TERMS = "0007"
+"""The first format whose stores are searched by terms."""
 FORMATS = [file.name.removesuffix(".sqlite.gz") for file in sorted(STORES.glob("*.gz"))]
 
 TRAVEL = """\
@@ -59,9 +61,10 @@ def old_store(format_: str, folder: Path) -> Bench:
     return bench
 
 
-@pytest.fixture
-def half_way(bench: Bench) -> Bench:
+@pytest.fixture(params=[one for one in FORMATS if one < HAS_TERMS])
+def half_way(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
     """A store whose tables were brought up to date by a process that ended before it read them."""
+    bench = old_store(request.param, tmp_path)
     Store(bench.store).state(TENANT, "default")
     return bench
 
@@ -188,6 +191,21 @@ def test_one_that_was_not_read_to_the_end_opens_nothing_until_a_sync_does(half_w
     opened = {"docs:travel.md", "docs:休假.md", "docs:staff.md", "docs:gone.md"}
     assert found_by(bench, "user:eve", "day") == opened
     with bench.open() as index:
+        assert index.verify() == []
+
+
+def test_a_damaged_old_revision_does_not_keep_the_others_from_their_terms(tmp_path: Path) -> None:
+    bench = old_store("0006", tmp_path)
+    [(closed,)] = bench.sql(
+        "SELECT revision_id FROM manifest GROUP BY revision_id"
+        " HAVING max(to_generation IS NULL) = 0 LIMIT 1"
+    )
+    bench.sql("UPDATE revision SET content = x'00' WHERE id = ?", closed)
+    with bench.open() as index:
+        assert index.search("meals abroad", 1, mode="lexical").hits
+        assert index.search("年假", 1, mode="lexical").hits
+        assert f"revision id={closed}" in [one.subject for one in index.verify()]
+        assert [one.how for one in index.repair().mended] == ["source"]
         assert index.verify() == []
 
 

@@ -12,6 +12,7 @@ import click
 from variorum.records.errors import BugError, InputError, UnavailableError, VariorumError
 from variorum.surfaces.cli import (
     access,
+    checking,
     chunking,
     costing,
     demo,
@@ -73,6 +74,7 @@ for command in (
     *watching.COMMANDS,
     *searching.COMMANDS,
     *reading.COMMANDS,
+    *checking.COMMANDS,
     *access.COMMANDS,
     *costing.COMMANDS,
     *modelling.COMMANDS,

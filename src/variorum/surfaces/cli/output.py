@@ -156,6 +156,10 @@ def print_report(report: Report, *, planned: bool, verbose: bool = False) -> Non
             f"  windows    {windows.embed} embedded to find the chunks, {windows.tokens:,} tokens; "
             f"{windows.reuse} reused"
         )
+    derived = report.derived
+    if derived.run or derived.reuse:
+        verb = "to make" if planned else "made"
+        out.print(f"  outputs    {derived.run} {verb} by functions, {derived.reuse} reused")
     if report.recompute_fraction is not None:
         out.print(
             f"  recompute  {percent(report.recompute_fraction)} of the changed documents, "

@@ -1,9 +1,8 @@
-"""`show`, `log`, `diff`, `restore`, `status` and `verify`."""
+"""`show`, `log`, `diff`, `restore` and `status`."""
 
 import click
 
 from variorum.door.status import Status
-from variorum.records.errors import DamagedError
 from variorum.surfaces.cli.options import (
     Common,
     common_options,
@@ -147,25 +146,8 @@ def _print_status(found: Status) -> None:
         out.print(f"  held     {held.document}: {held.kind}", style="yellow")
     if found.store_bytes is not None:
         out.print(f"  store    {found.store}, {found.store_bytes:,} bytes")
+    if found.ann_inputs is not None:
+        out.print(f"  nearest  by an approximate index of {found.ann_inputs:,} inputs")
 
 
-@click.command()
-@common_options
-def verify(common: Common) -> int:
-    """Check every stored range, hash, vector and pointer."""
-    with common.each() as indexes, common.progress() as progress:
-        findings = indexes[0].verify(progress)  # The whole store, whatever its collections.
-        store = str(indexes[0].store.folder)
-    if common.as_json:
-        fields = [finding.as_fields() for finding in findings]
-        print_json({"ok": not findings, "findings": fields})
-    else:
-        out = console()
-        for finding in findings:
-            out.print(f"{finding.kind}: {finding.subject}: {finding.found}", style="red")
-        verdict = counted(len(findings), "finding") if findings else "every promise holds"
-        out.print(f"{store}: {verdict}")
-    return DamagedError.exit_code if findings else 0
-
-
-COMMANDS = (show, log, diff, restore, status, verify)
+COMMANDS = (show, log, diff, restore, status)

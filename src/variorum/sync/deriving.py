@@ -1,0 +1,103 @@
+"""Running users' functions over the chunks that lack an output; each output is kept at once."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from variorum.chunking import render
+from variorum.formats import decode
+from variorum.records.derivations import Derivation
+from variorum.records.errors import DamagedError, UnavailableError
+from variorum.records.layout import output_key
+from variorum.records.protocols import Progress
+from variorum.records.text import Revision
+from variorum.store.derived import record_output, register_derivations
+from variorum.store.staged_derived import (
+    Lacking,
+    Ranges,
+    Wanted,
+    bringing_documents,
+    layouts_lacking,
+    outputs_to_make,
+    stage_outputs,
+    staged_ranges,
+    stored_ranges,
+)
+from variorum.store.staging import Staging
+
+
+def stage_lacking(
+    staging: Staging, tenant: str, collection_id: int | None, wanted: Sequence[Derivation]
+) -> None:
+    """Stage what the chunks of the plan's generation lack of each function's outputs.
+
+    Linear in the chunks that lack one.
+    """
+    for number, one in enumerate(wanted):
+        lacking = _Lacking(staging, tenant, number, one)
+        for document_id in bringing_documents(staging):
+            lacking.stage(staged_ranges(staging, document_id), document_id, None)
+        for layout_id in layouts_lacking(staging, collection_id, *one.named):
+            with suppress(DamagedError):  # What cannot be read has none until it is repaired.
+                lacking.stage(stored_ranges(staging, layout_id), None, layout_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lacking:
+    """The staging of what one function is to be run over."""
+
+    staging: Staging
+    tenant: str
+    number: int
+    derivation: Derivation
+
+    def stage(self, ranges: Ranges, document_id: int | None, layout_id: int | None) -> None:
+        """Stage the chunks of one layout."""
+        text = decode(Revision(ranges.content, ranges.content_type)).characters
+        texts = [render("", text[start:end]) for start, end in ranges.spans]
+        keys = [output_key(self.tenant, *self.derivation.named, one) for one in texts]
+        stage_outputs(
+            self.staging,
+            [Lacking(document_id, layout_id, place, key) for place, key in enumerate(keys)],
+            [Wanted(key, self.number, one) for key, one in zip(keys, texts, strict=True)],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An output that could not be made, and why."""
+
+    key: bytes
+    reason: str
+
+
+def derive(
+    staging: Staging, wanted: Sequence[Derivation], removal: int, progress: Progress, total: int
+) -> list[Failure]:
+    """Run every function over each text that it was never run over; what failed.
+
+    Raises:
+        UnavailableError: a function says that it cannot answer now. What was made is kept.
+        ConflictError: something was removed from the store meanwhile.
+    """
+    failures: list[Failure] = []
+    if not wanted:
+        return failures
+    ids = register_derivations(staging.connection, [one.named for one in wanted])
+    for done, one in enumerate(outputs_to_make(staging), start=1):
+        derivation = wanted[one.derivation]
+        try:
+            made = derivation.function(one.text)
+        except UnavailableError:
+            raise
+        except Exception as error:
+            reason = f"{derivation.name} failed: {type(error).__name__}: {error}"
+            failures.append(Failure(one.key, reason))
+        else:
+            if isinstance(made, str):
+                record_output(staging.connection, one.key, ids[one.derivation], made, removal)
+            else:
+                reason = f"{derivation.name} gave {type(made).__name__}, not text"
+                failures.append(Failure(one.key, reason))
+        progress("derive", done, total)
+    return failures
