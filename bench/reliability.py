@@ -40,8 +40,8 @@ class States:
     length_s: float
 
     @classmethod
-    def of(cls, tool: Tool, place: Path) -> "States":
-        site = prepared(tool, place)
+    def of(cls, tool: Tool, place: Path, documents: int) -> "States":
+        site = prepared(tool, place, documents)
         before = site.visible()
         site.save("base")
         change(site)
@@ -261,10 +261,10 @@ ROWS = (
 )
 
 
-def tried(tool: Tool, kills: int) -> Found:
+def tried(tool: Tool, kills: int, documents: int) -> Found:
     versions = {name: version(name) for name in tool.packages}
     with tempfile.TemporaryDirectory() as place:
-        states = States.of(tool, Path(place))
+        states = States.of(tool, Path(place), documents)
         return Found(
             tool,
             states.needed,
@@ -283,7 +283,7 @@ def run(arguments: argparse.Namespace) -> Result:
     for tool in TOOLS.values():
         print(f"  {tool.name}", flush=True)
         try:
-            found.append(tried(tool, arguments.kills))
+            found.append(tried(tool, arguments.kills, arguments.documents))
         except PackageNotFoundError as missing:
             print(f"  not installed: {missing}")
     return result_of(found)
@@ -312,6 +312,7 @@ def result_of(found: Sequence[Found]) -> Result:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--documents", type=int, default=24, help="of which half are edited")
     parser.add_argument("--kills", type=int, default=20, help="syncs of each tool that are killed")
 
 

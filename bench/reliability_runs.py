@@ -20,8 +20,7 @@ from bench.documents import document, edit
 from bench.reliability_tools import LOG, POISON, SLOW_S, TOOLS, Tool, Visible
 from bench.study import SEED
 
-DOCUMENTS = 24
-ADDED, REMOVED = "00100.txt", "00001.txt"
+ADDED, REMOVED = "99999.txt", "00001.txt"
 PACE_S = 0.03
 """How long the model takes over an input."""
 
@@ -64,7 +63,8 @@ class Site:
         return Running(process, ours)
 
     def sync(self) -> "Ended":
-        return self.start().ended()
+        done = self.start().ended()
+        return Ended(done.code, done.said.replace(str(self.folder), "…"))
 
     def visible(self) -> Visible:
         running = self.start("visible")
@@ -144,11 +144,11 @@ def _work(
         sys.exit(1)
 
 
-def prepared(tool: Tool, place: Path) -> Site:
+def prepared(tool: Tool, place: Path, documents: int) -> Site:
     """Documents as they were, synced."""
     site = Site(tool, place / "site")
     site.docs.mkdir(parents=True)
-    for number in range(DOCUMENTS):
+    for number in range(documents):
         path = site.docs / f"{number:05d}.txt"
         path.write_text(document(number, SEED), encoding="utf-8")
     done = site.sync()
@@ -163,7 +163,7 @@ def change(site: Site) -> None:
     paths = sorted(site.docs.iterdir())
     for path in random.Random(SEED).sample(paths, len(paths) // 2):
         edit(path, 1)
-    (site.docs / ADDED).write_text(document(100, SEED), encoding="utf-8")
+    (site.docs / ADDED).write_text(document(99_999, SEED), encoding="utf-8")
     (site.docs / REMOVED).unlink(missing_ok=True)
 
 
