@@ -37,7 +37,7 @@ def moments(writes: int, *, every: bool) -> list[int]:
 
     The first ones make the tables, which other tests die at too.
     """
-    first = 1 if every else max(1, writes - 24)
+    first = 1 if every else max(1, writes - 16)
     return sorted({*range(1, writes + 1, 5), *range(first, writes + 1)})
 
 

@@ -71,7 +71,7 @@ def check_nothing_was_lost(bench: Bench, before: object, wanted: Bench) -> None:
 
 @pytest.mark.parametrize("run", [syncing, restoring])
 def test_a_run_that_dies_at_any_write_leaves_the_last_generation_whole(
-    tmp_path: Path, run: Run
+    tmp_path: Path, run: Run, request: pytest.FixtureRequest
 ) -> None:
     bench = prepared(tmp_path / "prepared")
     before = readout(bench, 2)
@@ -79,7 +79,7 @@ def test_a_run_that_dies_at_any_write_leaves_the_last_generation_whole(
     writes = writes_of(copy_of(bench, tmp_path / "counted"), run)
     assert writes > 5
     whole.sync()
-    for last_write in range(1, writes + 1):
+    for last_write in moments(writes, every=request.config.getoption("--long")):
         victim = copy_of(bench, tmp_path / f"dies-{last_write}")
         die(victim, run, last_write)
         check_nothing_was_lost(victim, before, whole)
@@ -114,7 +114,7 @@ def _recorded(bench: Bench) -> set[bytes]:
 
 
 def test_a_switch_of_models_that_dies_at_any_write_goes_on_where_it_stopped(
-    tmp_path: Path,
+    tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     bench = prepared(tmp_path / "prepared")
     before = readout(bench, 2)
@@ -122,7 +122,7 @@ def test_a_switch_of_models_that_dies_at_any_write_goes_on_where_it_stopped(
     with Mortal() as mortal, whole.open() as index:
         switching(index)
     assert mortal.writes > 8
-    for last_write in range(1, mortal.writes + 1):
+    for last_write in moments(mortal.writes, every=request.config.getoption("--long")):
         victim = copy_of(bench, tmp_path / f"dies-{last_write}")
         die(victim, switching, last_write)
         assert victim.stored().generation == 2

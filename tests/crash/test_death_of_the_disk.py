@@ -26,7 +26,7 @@ SAMPLED = (
     ("erase", "partly-lost"),
     ("first", "lost"),
 )
-STRIDE = 17
+STRIDE = 29
 """Of the walks that the default run samples."""
 
 
@@ -76,10 +76,10 @@ def walk(disk: Path, home: Path, run: str, way: str, *, first: int = 1, stride: 
     return seen
 
 
-def test_a_publish_killed_at_any_change_of_its_files_is_all_or_nothing(
+def test_a_publish_killed_at_every_third_change_of_its_files_is_all_or_nothing(
     disk: Path, tmp_path: Path
 ) -> None:
-    seen = walk(disk, tmp_path, "publish", "killed")["seen"]
+    seen = walk(disk, tmp_path, "publish", "killed", stride=3)["seen"]
     assert min(seen.values()) > 0
 
 

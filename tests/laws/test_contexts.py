@@ -91,7 +91,7 @@ def text_of(bench: Bench, passage: Passage) -> str:
 
 
 @given(named=ASKED)
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_a_context_keeps_its_promises(
     bench: Bench, ann: variorum.Index, named: Mapping[str, object]
 ) -> None:
@@ -217,7 +217,7 @@ def test_what_is_kept_back_parts_its_neighbours(bench: Bench) -> None:
 
 
 @given(text=st.text(st.sampled_from('=`"\\0123456789abcdef＝\u200b \n{}[]'), max_size=200))
-@settings(max_examples=60)
+@settings(max_examples=36)
 def test_no_text_breaks_its_fence(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     bench = Bench(tmp_path_factory.mktemp("fence"))
     bench.write({"a.txt": f"begin {text} end", "b.txt": "===9f86 `````` end"})
