@@ -101,13 +101,8 @@ class Beneath:
             raise unavailable(path, "outside-root", "a path that leaves the root", remedy)
         directory, _, name = path.rpartition(b"/")
         try:
-            with self._lock:
-                descriptor = os.open(name, _FILE, dir_fd=self._opened(directory))
-                if not self._keepers:
-                    self._let_go()
+            descriptor = self._open_in(directory, name)
         except OSError as error:
-            with self._lock:
-                self._let_go()
             raise _refusal(path, error) from None
         opened = os.fstat(descriptor)
         if not stat.S_ISREG(opened.st_mode):
@@ -136,22 +131,36 @@ class Beneath:
             os.close(descriptor)
         raise unavailable(path, "changing-file", "it changes while it is read", "try again later")
 
-    def _opened(self, directory: bytes) -> int:
-        """A descriptor of a directory; under the lock."""
-        if self._at is None or directory != self._directory:
-            self._let_go()
-            self._at = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            for name in filter(None, directory.split(b"/")):
-                deeper = os.open(name, _DIRECTORY, dir_fd=self._at)
-                os.close(self._at)
-                self._at = deeper
-            self._directory = directory
-        return self._at
+    def _open_in(self, directory: bytes, name: bytes) -> int:
+        """A descriptor of a file; after an error the directory is looked for anew."""
+        is_kept = False
+        with self._lock:
+            try:
+                if self._at is None or directory != self._directory:
+                    self._let_go()
+                    self._at, self._directory = _open_directory(self._root, directory), directory
+                descriptor = os.open(name, _FILE, dir_fd=self._at)
+                is_kept = self._keepers > 0
+            finally:
+                if not is_kept:
+                    self._let_go()
+        return descriptor
 
     def _let_go(self) -> None:
         if self._at is not None:
             os.close(self._at)
             self._at = None
+
+
+def _open_directory(root: bytes, path: bytes) -> int:
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for name in filter(None, path.split(b"/")):
+        try:
+            deeper = os.open(name, _DIRECTORY, dir_fd=at)
+        finally:
+            os.close(at)
+        at = deeper
+    return at
 
 
 def _read_once(

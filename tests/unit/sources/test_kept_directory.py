@@ -1,14 +1,16 @@
 """While a listing is read from, the directory of the last file stays open."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Lock
 
 import pytest
 
 from variorum.records.errors import UnavailableError
 from variorum.records.protocols import Listed
 from variorum.sources import FolderSource
+from variorum.sources.beneath import Beneath
 
 
 def handles() -> int:
@@ -92,3 +94,31 @@ def test_a_kept_directory_that_is_replaced_gives_its_own_file_or_none(
             assert source.read(one) == b"b/d.md"
             break
         source.read(one)
+
+
+class _AndThen:
+    """A lock; whoever waits for it has its turn as soon as it is let go, once."""
+
+    def __init__(self, lock: Lock, turn: Callable[[], None]) -> None:
+        self.lock, self.turn = lock, turn
+        self.turns = 0
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+        self.turns += 1
+        if self.turns == 1:
+            self.turn()
+
+
+def test_another_thread_reads_its_own_file_while_a_directory_is_not_there(root: Path) -> None:
+    (root / "b" / "a.md").write_text("another file")
+    files, read = Beneath(os.fsencode(root)), []
+    with files.keeping():
+        assert files.read(b"a.md", 100) == b"a.md"
+        files._lock = _AndThen(files._lock, lambda: read.append(files.read(b"a.md", 100)))  # type: ignore[assignment]
+        with pytest.raises(UnavailableError):
+            files.read(b"b/gone/c.md", 100)
+    assert read == [b"a.md"]
