@@ -7,6 +7,12 @@ from variorum.records.text import BlockKind, Structure
 Titles = tuple[str, ...]
 
 
+def first_character(characters: str, start: int, end: int) -> int:
+    """Where the first character of a range stands that is not blank; its end where none is."""
+    inside = characters[start:end]
+    return end - len(inside.lstrip())
+
+
 class Headings:
     """The heading path at any place of a text: of the block there, or of the last one before it."""
 

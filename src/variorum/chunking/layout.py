@@ -11,7 +11,7 @@ from variorum.chunking.chunker import (
 )
 from variorum.chunking.fit import Fitted, Fitter, content_room
 from variorum.chunking.folding import Folded
-from variorum.chunking.headings import Headings
+from variorum.chunking.headings import Headings, first_character
 from variorum.chunking.known import KnownPrefixes, content_tokens, known_counts
 from variorum.chunking.planner import OldLayout, plan_spans, refuse_overlap
 from variorum.chunking.prefixes import Prefixes
@@ -108,7 +108,6 @@ def _layout(reading: Reading, fitted: Sequence[Fitted], folded: Folded) -> Layou
     headings = Headings(reading.structure)
     chunks = []
     for one in fitted:
-        inside = reading.characters[one.span.start : one.span.end]
-        path = headings.path_at(one.span.end - len(inside.lstrip()))
+        path = headings.path_at(first_character(reading.characters, *one.span))
         chunks.append(Chunk(*folded.unfold(one.span), one.tokens, path, one.prefix.rendered))
     return Layout(tuple(chunks), tuple(one.characters for one in fitted))

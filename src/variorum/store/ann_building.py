@@ -60,15 +60,18 @@ def keep_ann(store: Store, tenant: str, name: str, progress: Progress) -> bool:
     """
     if not is_installed() or store.head(tenant, name)[1] is None:
         return False
-    snapshot = store.snapshot(tenant, name)
-    path = ann_path(store.folder, snapshot.collection_id)
+    # Before the snapshot: rows that are removed after it are then known to be.
     with store.reading() as connection:
         removal = newest_removal(connection)
         newest = int(connection.execute(_NEWEST_INPUT).scalar_one())
+    if newest < ann.LEAST_ROWS:
+        return False
+    snapshot = store.snapshot(tenant, name)
+    path = ann_path(store.folder, snapshot.collection_id)
     before = read_header(path)
     if before is not None and not _is_of(before, snapshot, removal):
         before = None
-    if newest < ann.LEAST_ROWS or (before and newest - before.newest_input <= _bearable(before)):
+    if before and newest - before.newest_input <= _bearable(before):
         return False
     ids = np.unique(snapshot.places.input_ids)
     if ids.size < ann.LEAST_ROWS or (before and _missing(path, before, ids) <= _bearable(before)):

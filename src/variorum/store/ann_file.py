@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from variorum.records.errors import UnavailableError
+from variorum.store.durable import sync_names
 
 FORMAT = 1
 _PREFIX = "vectors-"
@@ -136,11 +137,7 @@ def _write(path: Path, index: Any, ids: NDArray[np.int64], head: AnnHeader) -> N
 def name_ann(beside: Path, path: Path) -> None:
     """Put a finished file in the place of what stood there."""
     beside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_names(path.parent)
 
 
 def read_header(path: Path) -> AnnHeader | None:

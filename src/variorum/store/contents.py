@@ -7,12 +7,15 @@ from collections import OrderedDict
 from sqlalchemy import Connection, bindparam, select
 
 from variorum.records.errors import DamagedError
-from variorum.store.schema import revision
+from variorum.store.schema import layout, revision
 from variorum.store.seals import damaged_row, name_of, require_sound, unsound
 
 # Built once: it runs for every revision, and building costs more than running.
 _CONTENT = select(revision.c.content, *unsound(revision)).where(
     revision.c.id == bindparam("revision")
+)
+_LAYOUT = select(layout.c.revision_id, layout.c.content_type, *unsound(layout)).where(
+    layout.c.id == bindparam("layout")
 )
 
 
@@ -26,6 +29,17 @@ def read_content(connection: Connection, revision_id: int) -> bytes:
     if row is None:
         raise damaged_row(name_of(revision, (revision_id,)))
     return inflated(require_sound(row, 1)[0], revision_id)
+
+
+def read_layout_content(connection: Connection, layout_id: int) -> tuple[bytes, str]:
+    """The bytes that a layout is of, and its content type.
+
+    Raises:
+        DamagedError: one of the rows is not as it was written.
+    """
+    row = connection.execute(_LAYOUT, {"layout": layout_id}).one()
+    revision_id, content_type = require_sound(row, 1)
+    return read_content(connection, revision_id), content_type
 
 
 def inflated(packed: bytes, revision_id: int) -> bytes:

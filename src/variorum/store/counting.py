@@ -18,7 +18,7 @@ from sqlalchemy import (
 from variorum.records.names import DocumentName
 from variorum.records.reports import InputCounts, PlannedDocument, TokenCounts
 from variorum.store.schema import chunk, input_, manifest
-from variorum.store.staged import staged_chunk, staged_document, staged_input
+from variorum.store.staged import CLOSING, staged_chunk, staged_document, staged_input
 from variorum.store.staging import Staging
 
 
@@ -69,7 +69,6 @@ def count_plan(staging: Staging, collection_id: int | None) -> Counts:
 @cache
 def _retired() -> Select[Any]:
     """Distinct inputs of closing rows that nothing staged or staying open still holds."""
-    closing = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
     # Distinct first: an input that fills a document is looked up once, not once a chunk. The sum
     # keeps SQLite off the index of inputs: it would walk through those of the whole collection.
     ending = (
@@ -93,7 +92,7 @@ def _retired() -> Select[Any]:
             other_chunk.c.input_id == ending.c.input_id,
             other_collection == bindparam("collection"),
             other.c.to_generation.is_(None),
-            other.c.id.not_in(closing),
+            other.c.id.not_in(CLOSING),
         )
     )
     staged = (

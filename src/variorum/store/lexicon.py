@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, select, update
 
 from variorum.records.errors import ConflictError, DamagedError
-from variorum.store.contents import read_content
+from variorum.store.contents import read_layout_content
 from variorum.store.engine import write_transaction
 from variorum.store.postings import packed_lists
 from variorum.store.schema import chunk, indexed, layout, lexicon, posting
@@ -159,17 +159,10 @@ def _unindexed(*columns: ColumnElement[Any]) -> Select[Any]:
     )
 
 
-_LAYOUT = select(layout.c.revision_id, layout.c.content_type, *unsound(layout)).where(
-    layout.c.id == bindparam("layout")
-)
-
-
 def _read(connection: Connection, layout_id: int, places: Select[Any]) -> Unindexed:
     rows = connection.execute(places, {"layout": layout_id})
     chunks = tuple(UnindexedChunk(*require_sound(row, 1)) for row in rows)
-    row = connection.execute(_LAYOUT, {"layout": layout_id}).one()
-    revision_id, content_type = require_sound(row, 1)
-    return Unindexed(read_content(connection, revision_id), content_type, chunks)
+    return Unindexed(*read_layout_content(connection, layout_id), chunks)
 
 
 def record_terms(connection: Connection, inputs: Sequence[tuple[int, Terms]]) -> None:

@@ -36,21 +36,18 @@ from variorum.store.seals import (
     resealed,
     sealed_columns,
 )
-from variorum.store.staged import staged_chunk, staged_document
+from variorum.store.staged import (
+    BRINGS_LAYOUT,
+    CLOSING,
+    SAME_LAYOUT,
+    SAME_REVISION,
+    staged_chunk,
+    staged_document,
+)
 from variorum.store.staged_derived import add_derived
 from variorum.store.staged_terms import add_terms
 from variorum.store.staging import Staging
 from variorum.store.standing import forget_sources, record_held
-
-_SAME_REVISION = (schema.revision.c.tenant == staged_document.c.tenant) & (
-    schema.revision.c.sha256 == staged_document.c.sha256
-)
-_SAME_LAYOUT = (
-    (schema.layout.c.revision_id == schema.revision.c.id)
-    & (schema.layout.c.content_type == staged_document.c.content_type)
-    & (schema.layout.c.parser == staged_document.c.parser)
-    & (schema.layout.c.ordinal == staged_document.c.layout_ordinal)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +194,7 @@ def _add_documents(connection: Connection, collection_id: int) -> None:
 
 
 def _add_revisions(connection: Connection) -> None:
-    known = select(literal(1)).where(_SAME_REVISION)
+    known = select(literal(1)).where(SAME_REVISION)
     rows = select(
         staged_document.c.tenant,
         staged_document.c.sha256,
@@ -210,7 +207,6 @@ def _add_revisions(connection: Connection) -> None:
 
 def _add_layouts(connection: Connection, recipe_id: int) -> None:
     newest = connection.execute(select(func.coalesce(func.max(schema.layout.c.id), 0))).scalar_one()
-    brings = (staged_document.c.layout_id.is_(None)) & (staged_document.c.laid_out_by.is_(None))
     rows = (
         select(
             schema.revision.c.id,
@@ -220,8 +216,8 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
             staged_document.c.layout_ordinal,
             staged_document.c.outline,
         )
-        .select_from(staged_document.join(schema.revision, _SAME_REVISION))
-        .where(brings)
+        .select_from(staged_document.join(schema.revision, SAME_REVISION))
+        .where(BRINGS_LAYOUT)
     )
     columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal", "outline"]
     insert_selected(connection, schema.layout, columns, rows, ignoring=True)
@@ -236,25 +232,24 @@ def _add_layouts(connection: Connection, recipe_id: int) -> None:
             schema.input_.c.id,
         )
         .select_from(
-            staged_document.join(schema.revision, _SAME_REVISION)
+            staged_document.join(schema.revision, SAME_REVISION)
             .join(
                 schema.layout,
-                _SAME_LAYOUT,
+                SAME_LAYOUT,
             )
             .join(staged_chunk, staged_chunk.c.document_id == staged_document.c.id)
             .join(schema.input_, schema.input_.c.key == staged_chunk.c.key)
         )
-        .where(brings, schema.layout.c.recipe_id == recipe_id, schema.layout.c.id > newest)
+        .where(BRINGS_LAYOUT, schema.layout.c.recipe_id == recipe_id, schema.layout.c.id > newest)
     )
     columns = [column.name for column in sealed_columns(schema.chunk)]
     insert_selected(connection, schema.chunk, columns, chunks)
 
 
 def _close_rows(connection: Connection, number: int) -> None:
-    closing = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
     connection.execute(
         update(schema.manifest)
-        .where(schema.manifest.c.id.in_(closing))
+        .where(schema.manifest.c.id.in_(CLOSING))
         .values(resealed(schema.manifest, to_generation=number))
     )
 
@@ -275,10 +270,10 @@ def _open_rows(connection: Connection, publication: Publication, number: int) ->
                 (schema.document.c.source == staged_document.c.source)
                 & (schema.document.c.path == staged_document.c.path),
             )
-            .join(schema.revision, _SAME_REVISION)
+            .join(schema.revision, SAME_REVISION)
             .join(
                 schema.layout,
-                _SAME_LAYOUT,
+                SAME_LAYOUT,
             )
         )
         .where(

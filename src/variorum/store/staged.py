@@ -1,6 +1,8 @@
 """The temporary tables that hold a plan, and the state of a layout before it is published."""
 
-from sqlalchemy import JSON, Column, Index, Integer, LargeBinary, MetaData, String, Table
+from sqlalchemy import JSON, Column, Index, Integer, LargeBinary, MetaData, String, Table, select
+
+from variorum.store.schema import layout, revision
 
 temporary = MetaData()
 
@@ -96,3 +98,22 @@ staged_posting = Table(
     Column("data", LargeBinary, nullable=False),
     prefixes=["TEMPORARY"],
 )
+
+BRINGS_LAYOUT = staged_document.c.layout_id.is_(None) & staged_document.c.laid_out_by.is_(None)
+"""Neither history nor another staged document has the layout of a staged document that changes."""
+
+CLOSING = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
+"""The manifest rows that the plan closes."""
+
+SAME_REVISION = (revision.c.tenant == staged_document.c.tenant) & (
+    revision.c.sha256 == staged_document.c.sha256
+)
+"""The stored revision of a staged document."""
+
+SAME_LAYOUT = (
+    (layout.c.revision_id == revision.c.id)
+    & (layout.c.content_type == staged_document.c.content_type)
+    & (layout.c.parser == staged_document.c.parser)
+    & (layout.c.ordinal == staged_document.c.layout_ordinal)
+)
+"""Its layout, under each recipe that it has one of."""

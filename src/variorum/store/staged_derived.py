@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, literal, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, literal, select
 
 from variorum.records.names import DocumentName
 from variorum.records.reports import DerivedCounts
-from variorum.store.contents import inflated, read_content
+from variorum.store.contents import read_layout_content
 from variorum.store.schema import (
     chunk,
     derivation,
@@ -19,7 +19,17 @@ from variorum.store.schema import (
     revision,
 )
 from variorum.store.seals import insert_selected, require_sound, unsound
-from variorum.store.staged import staged_chunk, staged_derived, staged_document, staged_output
+from variorum.store.staged import (
+    BRINGS_LAYOUT,
+    CLOSING,
+    SAME_LAYOUT,
+    SAME_REVISION,
+    staged_chunk,
+    staged_derived,
+    staged_document,
+    staged_output,
+)
+from variorum.store.staged_layouts import staged_content
 from variorum.store.staging import Staging
 
 
@@ -33,18 +43,15 @@ class Ranges(NamedTuple):
 
 def staged_ranges(staging: Staging, document_id: int) -> Ranges:
     """Those of a staged document that brings a layout."""
-    content = select(staged_document.c.content, staged_document.c.content_type).where(
-        staged_document.c.id == document_id
-    )
     spans = (
         select(staged_chunk.c.start, staged_chunk.c.end)
         .where(staged_chunk.c.document_id == document_id)
         .order_by(staged_chunk.c.ordinal)
     )
     with staging.connection.begin():
-        packed, content_type = staging.connection.execute(content).one()
+        content, content_type = staged_content(staging, document_id)
         rows = staging.connection.execute(spans).all()
-    return Ranges(inflated(packed, document_id), content_type, [tuple(row) for row in rows])
+    return Ranges(content, content_type, [tuple(row) for row in rows])
 
 
 def stored_ranges(staging: Staging, layout_id: int) -> Ranges:
@@ -53,17 +60,14 @@ def stored_ranges(staging: Staging, layout_id: int) -> Ranges:
     Raises:
         DamagedError: one of its rows is not as it was written.
     """
-    query = select(layout.c.revision_id, layout.c.content_type, *unsound(layout))
     spans = (
         select(chunk.c.start, chunk.c.end, *unsound(chunk))
         .where(chunk.c.layout_id == layout_id)
         .order_by(chunk.c.ordinal)
     )
     with staging.connection.begin():
-        row = staging.connection.execute(query.where(layout.c.id == layout_id)).one()
-        revision_id, content_type = require_sound(row, 1)
+        content, content_type = read_layout_content(staging.connection, layout_id)
         rows = [require_sound(one, 1) for one in staging.connection.execute(spans)]
-        content = read_content(staging.connection, revision_id)
     return Ranges(content, content_type, [(start, end) for start, end in rows])
 
 
@@ -84,17 +88,21 @@ class Lacking(NamedTuple):
     key: bytes
 
 
+def _stays(collection_id: int | None) -> ColumnElement[bool]:
+    """Whether a manifest row is of the parent generation and of the plan's."""
+    return and_(
+        manifest.c.collection_id == (collection_id or 0),
+        manifest.c.to_generation.is_(None),
+        manifest.c.id.not_in(CLOSING),
+    )
+
+
 def layouts_lacking(
     staging: Staging, collection_id: int | None, name: str, version: str
 ) -> list[int]:
     """The stored layouts of the plan's generation that have a chunk without the output."""
     reused = select(staged_document.c.layout_id).where(staged_document.c.layout_id.is_not(None))
-    closed = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
-    stays = select(manifest.c.layout_id).where(
-        manifest.c.collection_id == (collection_id or 0),
-        manifest.c.to_generation.is_(None),
-        manifest.c.id.not_in(closed),
-    )
+    stays = select(manifest.c.layout_id).where(_stays(collection_id))
     has = (
         select(literal(1))
         .select_from(derived.join(derivation, derivation.c.id == derived.c.derivation_id))
@@ -119,11 +127,7 @@ def layouts_lacking(
 
 def bringing_documents(staging: Staging) -> list[int]:
     """The staged documents that bring a layout of their own."""
-    query = select(staged_document.c.id).where(
-        staged_document.c.sha256.is_not(None),
-        staged_document.c.layout_id.is_(None),
-        staged_document.c.laid_out_by.is_(None),
-    )
+    query = select(staged_document.c.id).where(staged_document.c.sha256.is_not(None), BRINGS_LAYOUT)
     with staging.connection.begin():
         return list(staging.connection.execute(query).scalars())
 
@@ -146,15 +150,10 @@ def count_outputs(staging: Staging, collection_id: int | None) -> DerivedCounts:
     counts = select(func.count().filter(to_make), func.count().filter(~to_make)).select_from(
         staged_output
     )
-    closed = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
     stays = (
         select(func.count(manifest.c.document_id.distinct()))
         .join(staged_derived, staged_derived.c.layout_id == manifest.c.layout_id)
-        .where(
-            manifest.c.collection_id == (collection_id or 0),
-            manifest.c.to_generation.is_(None),
-            manifest.c.id.not_in(closed),
-        )
+        .where(_stays(collection_id))
     )
     with staging.connection.begin():
         run, reuse = staging.connection.execute(counts).one()
@@ -208,16 +207,10 @@ def documents_with(
         | staged_document.c.layout_id.in_(layouts)
     )
     staged = select(staged_document.c.source, staged_document.c.path).where(mine)
-    closed = select(staged_document.c.closes).where(staged_document.c.closes.is_not(None))
     stays = (
         select(document.c.source, document.c.path)
         .join(manifest, manifest.c.document_id == document.c.id)
-        .where(
-            manifest.c.collection_id == (collection_id or 0),
-            manifest.c.to_generation.is_(None),
-            manifest.c.layout_id.in_(layouts),
-            manifest.c.id.not_in(closed),
-        )
+        .where(_stays(collection_id), manifest.c.layout_id.in_(layouts))
     )
     with staging.connection.begin():
         first = [(DocumentName(*row), True) for row in staging.connection.execute(staged)]
@@ -237,23 +230,13 @@ def forget_unneeded(staging: Staging) -> None:
 
 def add_derived(connection: Connection, recipe_id: int) -> None:
     """Within a publish: note which output each chunk has, of new layouts and of stored ones."""
-    same_revision = (revision.c.tenant == staged_document.c.tenant) & (
-        revision.c.sha256 == staged_document.c.sha256
-    )
-    same_layout = (
-        (layout.c.revision_id == revision.c.id)
-        & (layout.c.content_type == staged_document.c.content_type)
-        & (layout.c.parser == staged_document.c.parser)
-        & (layout.c.ordinal == staged_document.c.layout_ordinal)
-        & (layout.c.recipe_id == recipe_id)
-    )
     of_output = staged_derived.join(output, output.c.key == staged_derived.c.key)
     columns = ["layout_id", "ordinal", "derivation_id", "output_id"]
     rest = (staged_derived.c.ordinal, output.c.derivation_id, output.c.id)
     new = select(layout.c.id, *rest).select_from(
         of_output.join(staged_document, staged_document.c.id == staged_derived.c.document_id)
-        .join(revision, same_revision)
-        .join(layout, same_layout)
+        .join(revision, SAME_REVISION)
+        .join(layout, SAME_LAYOUT & (layout.c.recipe_id == recipe_id))
     )
     stored = select(staged_derived.c.layout_id, *rest).select_from(of_output)
     stored = stored.where(staged_derived.c.layout_id.is_not(None))

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 
 from variorum.records.layout import Chunk
 from variorum.records.names import DocumentName
+from variorum.store.contents import inflated
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest
 from variorum.store.schema import manifest, model, recipe
 from variorum.store.staged import staged_chunk, staged_document, staged_input
@@ -43,6 +44,15 @@ def read_staged(staging: Staging, document: DocumentName) -> StagedDocument | No
     chunks, embedded = _read_chunks(staging, row.id)
     content = zlib.decompress(row.content)
     return StagedDocument(content, row.content_type, row.parser, chunks, embedded, row.closes)
+
+
+def staged_content(staging: Staging, identifier: int) -> tuple[bytes, str]:
+    """Within a transaction: the bytes and the content type of a staged revision."""
+    query = select(staged_document.c.content, staged_document.c.content_type).where(
+        staged_document.c.id == identifier
+    )
+    packed, content_type = staging.connection.execute(query).one()
+    return inflated(packed, identifier), content_type
 
 
 def _read_chunks(staging: Staging, identifier: int) -> tuple[tuple[Chunk, ...], tuple[int, ...]]:

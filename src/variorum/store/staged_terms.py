@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import delete, func, insert, select
 
 from variorum.records.errors import ConflictError
-from variorum.store.contents import inflated
 from variorum.store.lexicon import (
     Terms,
     Unindexed,
@@ -16,11 +15,16 @@ from variorum.store.lexicon import (
 )
 from variorum.store.schema import indexed, input_, posting
 from variorum.store.seals import insert_selected
-from variorum.store.staged import staged_chunk, staged_document, staged_indexed, staged_posting
+from variorum.store.staged import (
+    BRINGS_LAYOUT,
+    staged_chunk,
+    staged_document,
+    staged_indexed,
+    staged_posting,
+)
+from variorum.store.staged_layouts import staged_content
 from variorum.store.staging import Staging
 
-# A layout that history or another staged document brings has no chunk without terms of its own.
-_BRINGS = staged_document.c.layout_id.is_(None) & staged_document.c.laid_out_by.is_(None)
 _UNINDEXED = (
     staged_chunk.join(input_, input_.c.key == staged_chunk.c.key)
     .outerjoin(indexed, indexed.c.input_id == input_.c.id)
@@ -36,7 +40,7 @@ def unindexed_documents(staging: Staging) -> Iterator[Unindexed]:
     documents = (
         select(staged_chunk.c.document_id)
         .select_from(_UNINDEXED)
-        .where(_BRINGS, indexed.c.input_id.is_(None))
+        .where(BRINGS_LAYOUT, indexed.c.input_id.is_(None))
         .distinct()
         .order_by(staged_chunk.c.document_id)
     )
@@ -53,13 +57,10 @@ def _read(staging: Staging, identifier: int) -> Unindexed:
         .where(staged_chunk.c.document_id == identifier, indexed.c.input_id.is_(None))
         .order_by(staged_chunk.c.ordinal)
     )
-    content = select(staged_document.c.content, staged_document.c.content_type).where(
-        staged_document.c.id == identifier
-    )
     with staging.connection.begin():
         chunks = [UnindexedChunk(*row) for row in staging.connection.execute(places)]
-        packed, content_type = staging.connection.execute(content).one()
-    return Unindexed(inflated(packed, identifier), content_type, tuple(chunks))
+        content, content_type = staged_content(staging, identifier)
+    return Unindexed(content, content_type, tuple(chunks))
 
 
 class TermsTakenError(ConflictError):

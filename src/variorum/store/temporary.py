@@ -1,7 +1,7 @@
 """Temporary tables, made and dropped by statements that are worked out once."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 from sqlalchemy import Connection, Dialect, MetaData
 from sqlalchemy.schema import CreateIndex, CreateTable, DropTable, ExecutableDDLElement
@@ -20,7 +20,7 @@ def drop_temporary(connection: Connection, tables: MetaData) -> None:
         connection.exec_driver_sql(statement)
 
 
-@cache
+@lru_cache(maxsize=16)  # A dialect belongs to an engine, and engines come and go.
 def _making(tables: MetaData, dialect: Dialect) -> Sequence[str]:
     made: list[ExecutableDDLElement] = []
     for table in tables.sorted_tables:
@@ -28,7 +28,7 @@ def _making(tables: MetaData, dialect: Dialect) -> Sequence[str]:
     return [str(statement.compile(dialect=dialect)) for statement in made]
 
 
-@cache
+@lru_cache(maxsize=16)  # A dialect belongs to an engine, and engines come and go.
 def _dropping(tables: MetaData, dialect: Dialect) -> Sequence[str]:
     return [
         str(DropTable(table, if_exists=True).compile(dialect=dialect))

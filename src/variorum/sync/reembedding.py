@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from variorum.chunking import render
 from variorum.embedding.jobs import Embedded, Outcome, embed_and_keep
 from variorum.records.errors import UnavailableError, VariorumError
 from variorum.records.protocols import Embedder
@@ -17,7 +16,7 @@ from variorum.store.store import Store
 from variorum.store.vectors import Precision
 from variorum.sync.probing import require_stored_model
 from variorum.sync.remaking import EmbedderOf, readable
-from variorum.sync.slices import key_of
+from variorum.sync.slices import key_of, passage_of
 
 EMBEDDED_AGAIN = "embedded again"
 
@@ -91,4 +90,4 @@ def _passage(connection: Connection, one: Unembedded) -> str:
     chunk = next(chunk for chunk in layout.chunks if chunk.ordinal == one.ordinal)
     if key_of(layout, chunk, text) != one.key:
         return ""
-    return render(chunk.prefix, text.characters[chunk.start : chunk.end])
+    return passage_of(chunk, text.characters)

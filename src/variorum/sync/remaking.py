@@ -11,6 +11,7 @@ from itertools import product
 
 from sqlalchemy import Connection
 
+from variorum.chunking.headings import first_character
 from variorum.chunking.render import fold_line_ends, heading_prefix, render
 from variorum.formats import decode
 from variorum.records.errors import InputError
@@ -33,7 +34,7 @@ from variorum.store.schema import input_
 from variorum.store.schema import layout as layout_table
 from variorum.store.seals import insert_rows, name_of, write_json
 from variorum.sync.laying import metadata_of
-from variorum.sync.slices import Sections, first_character, is_parsed_alike, key_of
+from variorum.sync.slices import Sections, is_parsed_alike, key_of, passage_of
 
 MADE_FROM_TEXT = "text"
 """A row made again from the text of its revision."""
@@ -217,7 +218,7 @@ class _Remaking:
     def input(self, one: StoredChunk) -> Iterator[Mended]:
         """The input of a sound chunk: its key from the text, its tokens by checksum or model."""
         layout = self._layout
-        passage = render(one.prefix, self._text[one.start : one.end])
+        passage = passage_of(one, self._text)
         key = input_key(layout.tenant, layout.model_fingerprint, "passage", passage)
         rows = raw_rows(self._connection, input_, input_.c.id == one.input_id)
         model_id = model_id_of(self._connection, layout.model_fingerprint)

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 from sqlalchemy import Connection
 
-from variorum.chunking import render
 from variorum.embedding.jobs import Embedded, embed_in_order
 from variorum.embedding.probe import LEAST_COSINE
 from variorum.formats import decode
@@ -16,6 +15,7 @@ from variorum.records.text import Revision
 from variorum.store.audit import Audit
 from variorum.store.sampled import passage_places
 from variorum.store.vectors import find_vectors
+from variorum.sync.slices import passage_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _passage(connection: Connection, layout_id: int, ordinal: int) -> str:
     [layout] = Audit(connection).layouts(layout_id)
     text = decode(Revision(layout.content, layout.content_type)).characters
     [chunk] = [one for one in layout.chunks if one.ordinal == ordinal]
-    return render(chunk.prefix, text[chunk.start : chunk.end])
+    return passage_of(chunk, text)
 
 
 def _cosine(stored: np.ndarray, found: np.ndarray) -> float:

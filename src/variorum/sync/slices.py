@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from variorum.chunking import render
-from variorum.chunking.headings import Headings
+from variorum.chunking.headings import Headings, first_character
 from variorum.formats import parse, parser_of
 from variorum.records.layout import input_key, output_key
 from variorum.records.text import Text
@@ -14,15 +14,14 @@ from variorum.sync.outlines import outline_of
 
 def key_of(layout: StoredLayout, chunk: StoredChunk, text: Text) -> bytes:
     """The key of a chunk's input, from its prefix and its slice."""
-    slice_ = text.characters[chunk.start : chunk.end]
-    passage = render(chunk.prefix, slice_)
-    return input_key(layout.tenant, layout.model_fingerprint, "passage", passage)
+    return input_key(
+        layout.tenant, layout.model_fingerprint, "passage", passage_of(chunk, text.characters)
+    )
 
 
-def first_character(characters: str, start: int, end: int) -> int:
-    """Where the first character of a range stands that is not blank; its end where none is."""
-    inside = characters[start:end]
-    return end - len(inside.lstrip())
+def passage_of(chunk: StoredChunk, characters: str) -> str:
+    """The input of a chunk, from its prefix and its slice."""
+    return render(chunk.prefix, characters[chunk.start : chunk.end])
 
 
 def output_problems(
