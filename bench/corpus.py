@@ -52,21 +52,13 @@ class Corpus:
 
 
 def build(folder: Path, count: int) -> tuple[Corpus, float]:
-    """Write and ingest a corpus; (the corpus, seconds of its first sync).
-
-    Raises:
-        AssertionError: under 95 % of its inputs are distinct.
-    """
+    """Write and ingest a corpus; (the corpus, seconds of its first sync)."""
     paths = write_corpus(folder / "docs", count)
     index = variorum.open(folder, store=folder / ".variorum", embedder=HashingEmbedder())
     corpus = Corpus(folder, paths, index)
     started = perf_counter()
     corpus.sync()
-    first_s = perf_counter() - started
-    chunks, distinct = chunk_counts(corpus)
-    if distinct < DISTINCT_SHARE * chunks:
-        raise AssertionError(f"only {distinct} of {chunks} inputs are distinct")
-    return corpus, first_s
+    return corpus, perf_counter() - started
 
 
 def chunk_counts(corpus: Corpus) -> tuple[int, int]:
@@ -113,13 +105,23 @@ def run(arguments: argparse.Namespace) -> Result:
 
 def _times(result: Result, corpus: Corpus, first_s: float, arguments: argparse.Namespace) -> None:
     count = len(corpus.paths)
-    chunks, _ = chunk_counts(corpus)
+    chunks, distinct = chunk_counts(corpus)
+    share = distinct / chunks
+    result.targets.append(
+        Target(
+            f"distinct inputs, {count:,} documents",
+            f">= {DISTINCT_SHARE:.0%}",
+            f"{share:.1%}",
+            share >= DISTINCT_SHARE,
+        )
+    )
     corpus.sync()
     least_s, unchanged_s = alternate(arguments.runs, lambda: read_all(corpus.docs), corpus.sync)
     cold_s = _timed(lambda: corpus.index.search(QUERIES[0]))
     figures: dict[str, object] = {
         "documents": count,
         "chunks": chunks,
+        "distinct_inputs": distinct,
         "first_sync_s": first_s,
         "read_and_hash_s": least_s,
         "unchanged_sync_s": unchanged_s,

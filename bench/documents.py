@@ -13,7 +13,7 @@ from bench.study import SEED, SHARED
 
 SOURCES = (SHARED / "revisions" / "pairs.jsonl.gz", SHARED / "revisions" / "chains.jsonl.gz")
 LANGUAGES = ("en", "zh")
-_SENTENCE = re.compile(r"[^\n。！？.!?]{12,200}[。！？.!?]")
+_SENTENCE = re.compile(r"[^\n。！？.!?]{12,120}[。！？.!?]")
 _HEADING = re.compile(r"^#{2,3} +([^\n]{4,60})$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 

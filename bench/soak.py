@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -112,6 +112,18 @@ class Place:
         found: State = json.loads(self.state_file(generation).read_text())
         return found
 
+    def write_state(self, generation: int, state: State) -> None:
+        """Write down what a generation is to hold, whole or not at all."""
+        unfinished = self.folder / "unfinished.json"
+        unfinished.write_text(json.dumps(state))
+        unfinished.replace(self.state_file(generation))
+
+    def states(self) -> Iterator[State]:
+        """Every state that is still written down."""
+        for file in list((self.folder / "states").iterdir()):
+            with suppress(FileNotFoundError):
+                yield json.loads(file.read_text())
+
 
 def path_of(number: int) -> str:
     return f"{KINDS[number % len(KINDS)]}-{number:03}.md"
@@ -142,7 +154,7 @@ def write(place: Place, watched: Watched, until: float) -> None:
                     state[path] = text_of(number, versions[number])
                     (place.docs / path).write_text(state[path], encoding="utf-8")
             generation += 1
-            place.state_file(generation).write_text(json.dumps(state))
+            place.write_state(generation, state)
             place.state_file(generation - STATES_KEPT).unlink(missing_ok=True)
             report = _published(index, watched)
             if report.generation != generation:
@@ -231,22 +243,19 @@ def _fault(
     opens, swings = ({one for one in expected if one.startswith(kind)} for kind in KINDS[:2])
     if any(one.startswith("secret") for one in shown):
         return f"{question}: a secret was shown"
-    lasting = swings & _standing_since(place, answer.generation)
+    lasting = swings & _never_deleted(place)
     if not opens <= found <= opens | swings or found & lasting not in (set(), lasting):
         return f"{question}: {sorted(found)} of {sorted(opens | swings)}"
     return _wrong_rights(place, shown, asked_at)
 
 
-def _standing_since(place: Place, generation: int) -> set[str]:
-    """The documents that were there all the time since a generation.
+def _never_deleted(place: Place) -> set[str]:
+    """The documents of every state that is still written down.
 
-    One that is deleted keeps the rights it had, whatever the policy says since.
+    One that is deleted keeps the rights it had or stricter ones, whatever the policy says since,
+    and once it is back it keeps those until a policy is applied again.
     """
-    standing, number = set(place.state(generation)), generation + 1
-    while place.state_file(number).exists():
-        standing &= set(place.state(number))
-        number += 1
-    return standing
+    return set.intersection(*map(set, place.states()))
 
 
 def _wrong_rights(place: Place, shown: set[str], asked_at: float) -> str | None:
@@ -308,7 +317,7 @@ def prepare(place: Place) -> None:
     state = {path_of(number): text_of(number, 0) for number in range(DOCUMENTS)}
     for path, text in state.items():
         (place.docs / path).write_text(text, encoding="utf-8")
-    place.state_file(1).write_text(json.dumps(state))
+    place.write_state(1, state)
     with place.open() as index:
         index.sync()
         index.access.apply(author="soak")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
-from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
+from variorum.store.manifests import ManifestRow, manifest_query, read_manifest
 from variorum.store.schema import manifest
 
 _ROWS_AT_ONCE = 500
@@ -32,22 +32,25 @@ class Known:
 
 
 def read_documents(
-    connection: Connection, collection_id: int, number: int, known: Known | None
+    connection: Connection,
+    collection_id: int,
+    visible: ColumnElement[bool],
+    known: Mapping[int, ManifestRow],
 ) -> dict[int, ManifestRow]:
-    """Every document of a generation, by its manifest row's id: those known are the same objects.
+    """The documents of the `visible` manifest rows of a collection, by the row's id.
 
-    Of a known document two numbers are read.
+    Those `known` are the same objects: of each two numbers are read.
     """
-    whole = manifest_query(collection_id).where(visible_at(number))
-    if known is None:
+    whole = manifest_query(collection_id).where(visible)
+    if not known:
         return {row.id: row for row in read_manifest(connection, whole)}
     query = select(manifest.c.id, manifest.c.from_generation).where(
-        manifest.c.collection_id == collection_id, visible_at(number)
+        manifest.c.collection_id == collection_id, visible
     )
     found = [
         (identifier, row if row is not None and row.from_generation == opened else None)
         for identifier, opened in connection.execute(query)
-        for row in (known.documents.get(identifier),)
+        for row in (known.get(identifier),)
     ]
     unknown = [identifier for identifier, row in found if row is None]
     if 2 * len(unknown) > len(found):

@@ -121,7 +121,8 @@ class Snapshot:
         """Every document of the generation, by its manifest row's id."""
         number = self.generation.number
         with self._reading() as connection:
-            return read_documents(connection, self.collection_id, number, self._known)
+            known = self._known.documents if self._known else {}
+            return read_documents(connection, self.collection_id, visible_at(number), known)
 
     @cached_property
     def narrowed_rows(self) -> frozenset[int]:

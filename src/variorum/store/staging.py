@@ -26,7 +26,8 @@ from variorum.records.layout import Chunk
 from variorum.records.names import DocumentName
 from variorum.store.conflict import insert_ignoring
 from variorum.store.contents import read_content
-from variorum.store.manifests import ManifestRow, manifest_query, read_manifest
+from variorum.store.known import read_documents
+from variorum.store.manifests import ManifestRow
 from variorum.store.schema import chunk, input_, layout, manifest, vector
 from variorum.store.schema import revision as revision_table
 from variorum.store.seals import require_sound, unsound
@@ -247,11 +248,16 @@ class Staging:
         ]
         self.connection.execute(insert_ignoring(self.connection, staged_input), rows)
 
-    def open_rows(self, collection_id: int | None) -> list[ManifestRow]:
-        """The manifest rows of the newest generation. Linear in the collection's documents."""
-        query = manifest_query(collection_id or 0).where(manifest.c.to_generation.is_(None))
+    def open_rows(
+        self, collection_id: int | None, known: Mapping[int, ManifestRow]
+    ) -> dict[int, ManifestRow]:
+        """The manifest rows of the newest generation, by their ids; the `known` are not read again.
+
+        Linear in the collection's documents.
+        """
+        is_open = manifest.c.to_generation.is_(None)
         with self._step():
-            return read_manifest(self.connection, query)
+            return read_documents(self.connection, collection_id or 0, is_open, known)
 
     def content(self, revision_id: int) -> bytes:
         """The stored bytes of a revision."""

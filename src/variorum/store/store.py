@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +44,7 @@ from variorum.store.file import (
 from variorum.store.generations import GenerationRow, generations, newest_rules
 from variorum.store.heads import State, missing_generation, state_of
 from variorum.store.known import Known
+from variorum.store.manifests import ManifestRow
 from variorum.store.removals import kept, last_erasure, newest_removal, pruned
 from variorum.store.seals import require_sound, unsound
 from variorum.store.snapshot import Snapshot
@@ -79,6 +81,8 @@ class Store:
         self._lengths = LengthCache()
         self._anns = OpenAnns(folder, self.reading) if with_ann else None
         self._snapshots: dict[tuple[int, int], Snapshot] = {}
+        self._rows: dict[int, Mapping[int, ManifestRow]] = {}
+        self._zones: dict[int, tzinfo] = {}
         self._removal = 0
 
     @property
@@ -258,6 +262,23 @@ class Store:
                 return snapshot.known()
         return None
 
+    def known_rows(self, collection_id: int | None) -> Mapping[int, ManifestRow]:
+        """The newest documents of a collection as a sync read them last, by manifest row."""
+        return self._rows.get(collection_id or 0, {})
+
+    def remember_rows(self, collection_id: int | None, rows: Mapping[int, ManifestRow]) -> None:
+        """Keep the newest documents of a collection in memory, for the next sync."""
+        self._rows[collection_id or 0] = rows
+
+    def read_dates_in(self, collection_id: int | None, zone: tzinfo) -> None:
+        """Read the rows of a collection anew where their dates are now of another time zone."""
+        with self._lock:
+            if self._zones.get(collection_id or 0) != zone:
+                for key in [one for one in self._snapshots if one[0] == collection_id]:
+                    del self._snapshots[key]
+                self._rows.pop(collection_id or 0, None)
+                self._zones[collection_id or 0] = zone
+
     def ann(self, collection_id: int, row: GenerationRow) -> Ann | None:
         """The approximate index for a generation; None where there is none that fits."""
         return self._anns.of(collection_id, row) if self._anns else None
@@ -339,6 +360,8 @@ class Store:
         self._lengths = LengthCache()
         self._vectors.clear()
         self._snapshots.clear()
+        self._rows.clear()
+        self._zones.clear()
         if self._anns:
             self._anns.clear()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from contextlib import AbstractContextManager
+from datetime import UTC
 from typing import cast
 
 from sqlalchemy import Connection
@@ -45,6 +46,8 @@ class Views:
             NotFoundError: the collection was never published, or not that generation.
         """
         state = self._store.state(tenant, name)
+        policy = self.policy(state)
+        self._store.read_dates_in(state.collection_id, policy.zone if policy else UTC)
         snapshot = self._store.snapshot(tenant, name, as_of)
         wanted = self._filter(tenant, state, principal or local_owner(tenant), at_us)
         key = (state, snapshot.generation.number, snapshot.erasure, wanted)

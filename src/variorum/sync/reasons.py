@@ -46,8 +46,8 @@ def explain_document(
 
 
 def _require_known(plan: Plan, document: DocumentName) -> None:
-    rows = plan.staging.open_rows(plan.collection_id)
-    if any(row.document == document for row in rows):
+    rows = plan.staging.open_rows(plan.collection_id, plan.store.known_rows(plan.collection_id))
+    if any(row.document == document for row in rows.values()):
         return
     if any(held.document == document for held in plan.held):
         return

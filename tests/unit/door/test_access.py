@@ -32,6 +32,11 @@ def seen(bench: Bench, principal: object, query: str = "anything", **named: obje
     return sorted({str(hit.document) for hit in answer.hits})
 
 
+def seen_by(index: variorum.Index, effective: str) -> list[str]:
+    hits = index.search("anything", 100, effective=effective).hits
+    return sorted({str(hit.document) for hit in hits})
+
+
 def test_without_a_policy_the_owner_reads_everything_and_nobody_else_anything(bench: Bench) -> None:
     assert seen(bench, None) == ["docs:hr/b.md", "docs:open/a.md"]
     assert seen(bench, ANN) == []
@@ -309,6 +314,22 @@ def test_an_interval_is_in_force_from_its_first_day_to_the_end_of_its_last(bench
     ):
         assert len(seen(bench, BOB, effective=moment)) == expected, moment
         assert len(seen(bench, None, effective=moment)) == expected, moment
+
+
+def test_an_index_that_is_open_reads_dates_in_the_time_zone_of_the_policy(bench: Bench) -> None:
+    front = "---\nvariorum:\n  effective_from: 2026-06-01\n---\n"
+    bench.write({"dated.md": front + document("Dated")})
+    bench.sync()
+    everyone = rule("docs:dated.md", "everyone")
+    bench.apply(everyone)
+    evening = "2026-05-31T20:00:00Z"
+    with bench.open() as index:
+        reader = index.for_principal("user:ann")
+        assert seen_by(reader, evening) == []
+        bench.apply('time_zone = "Asia/Shanghai"\n' + everyone)
+        assert seen_by(reader, evening) == ["docs:dated.md"]
+        bench.apply(everyone)
+        assert seen_by(reader, evening) == []
 
 
 def test_effective_and_as_of_are_asked_separately_and_together(bench: Bench) -> None:
