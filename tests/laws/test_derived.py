@@ -1,4 +1,5 @@
-"""After any edits, every chunk has what the function makes of its text, and each text cost a call.
+"""After any edits, every chunk has what the functions make of its text and of its section, and each
+text cost a call.
 
 Against a set of (version, text) in plain Python.
 """
@@ -10,7 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench import Bench, document
+from workbench import Bench, document, section
 
 TITLES = ("One", "Two", "三", "Four")
 NAMES = ("a.md", "b.md", "丙.md")
@@ -59,10 +60,14 @@ def write(bench: Bench, files: Mapping[str, Sequence[str]]) -> None:
 def check_newest(bench: Bench, made: Made, version: str, texts: Sequence[str]) -> None:
     with bench.open() as index:
         hits = index.search("one", 1000, mode="dense").hits if texts else ()
+        sections = [index.show(str(hit.citation)).section.strip() for hit in hits]
         assert index.verify() == []
     assert sorted(hit.text.strip() for hit in hits) == sorted(texts)
-    for hit in hits:
-        assert dict(hit.derived) == {"name": made.of(version, hit.text.strip())}
+    for hit, around in zip(hits, sections, strict=True):
+        assert dict(hit.derived) == {
+            "name": made.of(version, hit.text.strip()),
+            "part": made.of(f"{version} of sections", around),
+        }
 
 
 def texts_of(bench: Bench) -> list[str]:
@@ -78,12 +83,19 @@ def test_every_chunk_has_its_output_and_each_text_costs_one_call(steps: list[Ste
         published = ""
         for files, version, restores in steps:
             write(bench, files)
-            with bench.open(derive={f"name@{version}": made.function(version)}) as index:
+            with bench.open(
+                derive={f"name@{version}": made.function(version)},
+                derive_sections={f"part@{version}": made.function(f"{version} of sections")},
+            ) as index:
                 promised = index.plan(allow_empty=True, release=True).report.derived
                 report = index.sync(allow_empty=True, release=True)
             assert promised == report.derived
             texts = texts_of(bench)
-            new = {(version, text) for text in texts} - ran
+            parts = {section(title).strip() for titles in files.values() for title in titles}
+            new = {(version, text) for text in texts} | {
+                (f"{version} of sections", text) for text in parts
+            }
+            new -= ran
             assert sorted(made.calls) == sorted(new)
             assert report.derived.run == len(new)
             ran |= new

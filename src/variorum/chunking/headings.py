@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 
-from variorum.records.text import BlockKind, Structure
+from variorum.records.text import BlockKind, Span, Structure
 
 Titles = tuple[str, ...]
 
@@ -11,6 +11,24 @@ def first_character(characters: str, start: int, end: int) -> int:
     """Where the first character of a range stands that is not blank; its end where none is."""
     inside = characters[start:end]
     return end - len(inside.lstrip())
+
+
+class SectionSpans:
+    """Where the sections of a text lie: each from a heading to the next one of any level.
+
+    The first begins with the text.
+    """
+
+    def __init__(self, structure: Structure, characters: str) -> None:
+        headings = [one.start for one in structure.blocks if one.kind is BlockKind.HEADING]
+        self._characters = characters
+        self._edges = [0, *(start for start in headings if start), len(characters)]
+
+    def around(self, start: int, end: int) -> Span:
+        """The section of the first character of a range that is not blank."""
+        place = first_character(self._characters, start, end)
+        index = min(bisect_right(self._edges, place), len(self._edges) - 1)
+        return Span(self._edges[index - 1], self._edges[index])
 
 
 class Headings:

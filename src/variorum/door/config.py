@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from variorum.access.policy import POLICY_FILE
 from variorum.access.tokens import ALGORITHMS, LEEWAY_S, TokenRules
@@ -13,6 +13,7 @@ from variorum.chunking.chunker import Chunker
 from variorum.chunking.planner import refuse_overlap
 from variorum.ledger.thresholds import Thresholds
 from variorum.records.arguments import place, price, words
+from variorum.records.derivations import Unit
 from variorum.records.errors import InputError, NotFoundError
 from variorum.records.names import SOURCE_NAME_RULE, is_source_name
 from variorum.sources.git_place import GitPlace
@@ -83,7 +84,7 @@ class Config:
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)
     collections: Mapping[str, CollectionConfig] = field(default_factory=dict)
     thresholds: Thresholds = field(default_factory=Thresholds)
-    derive: Mapping[str, str] = field(default_factory=dict)
+    derive: Mapping[str, tuple[str, Unit]] = field(default_factory=dict)
     identity: TokenRules | None = None
     ann: bool = True
 
@@ -418,8 +419,11 @@ def _collection(
     return collection
 
 
-def _derivation(table: _Table, name: str) -> tuple[str, str]:
-    """A function over chunks: `name@version`, and where it stands as `module:function`."""
+def _derivation(table: _Table, name: str) -> tuple[str, tuple[str, Unit]]:
+    """A function: `name@version`; where it stands as `module:function`, and what it is given."""
+    unit: Unit = table.take("of", str, "chunk")
+    if unit not in get_args(Unit):
+        raise table.error("of", "is unknown", " or ".join(get_args(Unit)), unit)
     function, version = table.text("function", None), table.text("version", None)
     for key, value, expected in (
         ("function", function, "a string such as package.module:function"),
@@ -428,7 +432,7 @@ def _derivation(table: _Table, name: str) -> tuple[str, str]:
         if value is None:
             raise table.error(key, "is missing", expected, "nothing")
     table.finish()
-    return f"{name}@{version}", function
+    return f"{name}@{version}", (function, unit)
 
 
 def _identity(table: _Table) -> TokenRules:

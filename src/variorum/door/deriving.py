@@ -1,4 +1,4 @@
-"""Users' functions over chunks, from `module:function`."""
+"""Users' functions, from `module:function`."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -7,17 +7,20 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from variorum.records.derivations import Derivation, derivations
+from variorum.records.derivations import Derivation, Function, Unit, derivations
 from variorum.records.errors import InputError
 
 
-def configured(derive: Mapping[str, str], home: Path) -> tuple[Derivation, ...]:
+def configured(derive: Mapping[str, tuple[str, Unit]], home: Path) -> tuple[Derivation, ...]:
     """The configured functions, imported as from the folder `home`.
 
     Raises:
         InputError: there is no such function.
     """
-    return derivations({named: _function(named, spec, home) for named, spec in derive.items()})
+    of: dict[Unit, dict[str, Function]] = {"chunk": {}, "section": {}}
+    for named, (spec, unit) in derive.items():
+        of[unit][named] = _function(named, spec, home)
+    return derivations(of["chunk"], of["section"])
 
 
 def _function(named: str, spec: str, home: Path) -> Callable[[str], str]:

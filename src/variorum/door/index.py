@@ -34,6 +34,7 @@ def open_index(
     principal: Principal | str | None = None,
     reranker: Reranker | None = None,
     derive: Mapping[str, Function] | None = None,
+    derive_sections: Mapping[str, Function] | None = None,
 ) -> "Index":
     """Open the index configured in `folder`, by its variorum.toml where there is one.
 
@@ -42,7 +43,8 @@ def open_index(
     the configured reranker. Nothing is read or made before it is needed.
 
     `derive` are functions over a chunk's text, by name and version, such as
-    `{"summary@1": summarise}`; they replace the configured ones. A sync runs each over every text
+    `{"summary@1": summarise}`, `derive_sections` functions over the text of the section that a
+    chunk begins in; both replace the configured ones. A sync runs each over every text
     that it was never run over under that version, and a hit has what it made. A function that
     raises holds the document; one that raises `UnavailableError` ends the sync.
 
@@ -73,7 +75,7 @@ def open_index(
         principal,
         is_model_named=model is not None,
         reranker=reranker,
-        derive=() if derive is None else derivations(derive),
+        derive=derivations({} if derive is None else derive, derive_sections or {}),
     )
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+from variorum.chunking.headings import SectionSpans
 from variorum.formats import decode, parse
 from variorum.records.errors import NotFoundError
 from variorum.records.hits import CitedText
 from variorum.records.names import Citation
-from variorum.records.text import Block, BlockKind, Revision, Span, Structure, Text
+from variorum.records.text import Block, Revision, Span, Structure, Text
 from variorum.store.view import View
 
 
@@ -21,7 +22,8 @@ def show(view: View, citation: Citation, now_us: int) -> CitedText:
     text = decode(Revision(view.content(row.revision_id), row.content_type, row.sha256))
     _require_inside(citation, text)
     structure = parse(text, row.content_type)
-    section = _passing(_section(structure, text, citation.start), citation, view.kept_back_of(row))
+    around = SectionSpans(structure, text.characters).around(citation.start, len(text.characters))
+    section = _passing(around, citation, view.kept_back_of(row))
     bytes_ = text.byte_span(Span(citation.start, citation.end))
     return CitedText(
         citation=Citation.of(citation.document, row.sha256, citation.start, citation.end),
@@ -72,12 +74,3 @@ def _block_at(structure: Structure, text: Text, position: int) -> Block | None:
 def _heading_path(structure: Structure, text: Text, position: int) -> tuple[str, ...]:
     block = _block_at(structure, text, position)
     return block.heading_path if block else ()
-
-
-def _section(structure: Structure, text: Text, position: int) -> Span:
-    """From the heading above `position` to the next heading; the whole text where there is none."""
-    headings = [block.start for block in structure.blocks if block.kind is BlockKind.HEADING]
-    visible = _first_visible(text, position)
-    start = max((where for where in headings if where <= visible), default=0)
-    end = min((where for where in headings if where > visible), default=len(text.characters))
-    return Span(start, end)

@@ -119,11 +119,11 @@ class _Found:
 def _found(view: View, ranking: Ranking, now_us: int, *, explain: bool) -> Iterator[_Found]:
     places, documents, scored = view.places, view.documents, list(ranking.scored)
     rows = [documents[int(places.manifest_ids[one.index])] for one in scored]
-    chunks = [
-        (row.layout_id, int(places.ordinals[one.index]))
-        for one, row in zip(scored, rows, strict=True)
-    ]
-    heading_paths, derived = view.heading_paths(chunks), view.derived(chunks)
+    ordinals = [int(places.ordinals[one.index]) for one in scored]
+    heading_paths = view.heading_paths(
+        (row.layout_id, ordinal) for row, ordinal in zip(rows, ordinals, strict=True)
+    )
+    derived = view.derived(zip(rows, ordinals, strict=True))
     standings = view.standings(rows)
     found = zip(scored, heading_paths, derived, rows, strict=True)
     for place, (one, path, made, row) in enumerate(found, start=1):

@@ -28,7 +28,7 @@ _OUTPUTS = (
 def outputs_of(
     connection: Connection, layout_id: int, ordinal: int, versions: Mapping[str, str]
 ) -> dict[str, str]:
-    """The outputs of a chunk, by the name of what made them, of the given versions.
+    """The outputs of a chunk, by the name of what made them, of the given stored versions.
 
     Raises:
         DamagedError: a row is not as it was written.

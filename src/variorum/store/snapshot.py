@@ -15,6 +15,7 @@ from variorum.access.dates import Interval
 from variorum.access.policy import Authority
 from variorum.access.sections import Outline, read_outline
 from variorum.access.standing import Standing
+from variorum.records.derivations import unit_of
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.ann import Ann
@@ -223,16 +224,20 @@ class Snapshot:
             rows = [connection.execute(_HEADING_PATH, place).one() for place in places]
         return [tuple(require_sound(row, 1)[0]) for row in rows]
 
-    def derived(self, chunks: Iterable[tuple[int, int]]) -> list[dict[str, str]]:
+    def derived(self, chunks: Iterable[tuple[int, int, bool]]) -> list[dict[str, str]]:
         """What users' functions made of each chunk (layout id, ordinal), by name: those functions
-        alone that the generation was published with.
+        alone that the generation was published with; of its section too where that may be shown.
         """
         versions = versions_of(self.generation.report)
+        of_chunks = {one: said for one, said in versions.items() if unit_of(said) == "chunk"}
         places = list(chunks)
         if not versions:
             return [{} for _ in places]
         with self._reading() as connection:
-            return [outputs_of(connection, *place, versions) for place in places]
+            return [
+                outputs_of(connection, layout, ordinal, versions if is_whole else of_chunks)
+                for layout, ordinal, is_whole in places
+            ]
 
     @cached_property
     def document_ids(self) -> dict[DocumentName, int]:

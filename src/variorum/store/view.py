@@ -207,9 +207,14 @@ class View:
         """The headings, outermost first, that each chunk (layout id, ordinal) stands under."""
         return self._snapshot.heading_paths(chunks)
 
-    def derived(self, chunks: Iterable[tuple[int, int]]) -> list[dict[str, str]]:
-        """What users' functions made of each chunk (layout id, ordinal) that passes, by name."""
-        return self._snapshot.derived(chunks)
+    def derived(self, chunks: Iterable[tuple[ManifestRow, int]]) -> list[dict[str, str]]:
+        """What users' functions made of each chunk (row, ordinal) that passes, by name.
+
+        Of its section only where nothing of the document is kept back.
+        """
+        return self._snapshot.derived(
+            (row.layout_id, ordinal, row.id not in self.kept_back) for row, ordinal in chunks
+        )
 
     def earlier_revisions(self, row: ManifestRow) -> Iterator[tuple[int, str]]:
         """(revision id, when it was published) of a document, newest first, from `row` back.

@@ -1,16 +1,20 @@
-"""Running users' functions over the chunks that lack an output; each output is kept at once."""
+"""Running users' functions over the texts of chunks and sections that lack an output.
 
-from collections.abc import Sequence
+Each output is kept at once.
+"""
+
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from variorum.chunking import render
-from variorum.formats import decode
-from variorum.records.derivations import Derivation
+from variorum.chunking.headings import SectionSpans
+from variorum.formats import decode, parse
+from variorum.records.derivations import Derivation, Unit
 from variorum.records.errors import DamagedError, UnavailableError
 from variorum.records.layout import output_key
 from variorum.records.protocols import Progress
-from variorum.records.text import Revision
+from variorum.records.text import Revision, Text
 from variorum.store.derived import record_output, register_derivations
 from variorum.store.staged_derived import (
     Lacking,
@@ -53,14 +57,26 @@ class _Lacking:
 
     def stage(self, ranges: Ranges, document_id: int | None, layout_id: int | None) -> None:
         """Stage the chunks of one layout."""
-        text = decode(Revision(ranges.content, ranges.content_type)).characters
-        texts = [render("", text[start:end]) for start, end in ranges.spans]
+        text = decode(Revision(ranges.content, ranges.content_type))
+        texts = texts_of(text, ranges.content_type, ranges.spans, self.derivation.unit)
         keys = [output_key(self.tenant, *self.derivation.named, one) for one in texts]
         stage_outputs(
             self.staging,
             [Lacking(document_id, layout_id, place, key) for place, key in enumerate(keys)],
             [Wanted(key, self.number, one) for key, one in zip(keys, texts, strict=True)],
         )
+
+
+def texts_of(
+    text: Text, content_type: str, spans: Iterable[tuple[int, int]], unit: Unit
+) -> list[str]:
+    """What a function of a unit is given for each chunk of a text, by the chunk's (start, end)."""
+    characters = text.characters
+    if unit == "section":
+        sections = SectionSpans(parse(text, content_type), characters)
+        around = (sections.around(start, end) for start, end in spans)
+        spans = ((section.start, section.end) for section in around)
+    return [render("", characters[start:end]) for start, end in spans]
 
 
 @dataclass(frozen=True, slots=True)

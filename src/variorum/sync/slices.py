@@ -1,14 +1,18 @@
 """What a stored layout says of its text, made again from the text: keys, headings, sections."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import get_args
 
 from variorum.chunking import render
 from variorum.chunking.headings import Headings, first_character
 from variorum.formats import parse, parser_of
+from variorum.records.derivations import Unit, unit_of
 from variorum.records.layout import input_key, output_key
 from variorum.records.text import Text
 from variorum.store.audit import StoredChunk, StoredLayout
 from variorum.store.seals import write_json
+from variorum.sync.deriving import texts_of
 from variorum.sync.outlines import outline_of
 
 
@@ -27,14 +31,31 @@ def passage_of(chunk: StoredChunk, characters: str) -> str:
 def output_problems(
     layout: StoredLayout, text: Text, outputs: Iterable[tuple[int, str, str, bytes]]
 ) -> Iterator[tuple[str, str]]:
-    """Outputs of a layout's chunks that were made of another text."""
-    places = {one.ordinal: (one.start, one.end) for one in layout.chunks}
+    """Outputs of a layout's chunks that were made of another text.
+
+    Of sections none is looked at where another parser laid them out.
+    """
+    made = {unit: _texts(layout, text, unit) for unit in get_args(Unit)}
     for ordinal, name, version, key in outputs:
-        start, end = places.get(ordinal, (0, 0))
-        passage = render("", text.characters[start:end])
+        unit = unit_of(version)
+        if unit == "section" and not is_parsed_alike(layout):
+            continue
+        passage = made[unit]().get(ordinal, "")
         if output_key(layout.tenant, name, version, passage) != key:
             row = f"derived layout_id={layout.id} ordinal={ordinal}"
-            yield row, f"what {name}@{version} made is not of the chunk's text"
+            yield row, f"what {name}@{version} made is not of the {unit}'s text"
+
+
+def _texts(layout: StoredLayout, text: Text, unit: Unit) -> Callable[[], dict[int, str]]:
+    """What a function of a unit is given for each chunk, by its ordinal; worked out when asked."""
+
+    @cache
+    def texts() -> dict[int, str]:
+        spans = [(one.start, one.end) for one in layout.chunks]
+        ordinals = (one.ordinal for one in layout.chunks)
+        return dict(zip(ordinals, texts_of(text, layout.content_type, spans, unit), strict=True))
+
+    return texts
 
 
 class Sections:
