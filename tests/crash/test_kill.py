@@ -82,7 +82,7 @@ def kills(tmp_path: Path, count: int) -> None:
 
 def test_a_killed_sync_loses_nothing_that_it_recorded(tmp_path: Path) -> None:
     """ATM-03."""
-    kills(tmp_path, 20)
+    kills(tmp_path, 10)
 
 
 @pytest.mark.long

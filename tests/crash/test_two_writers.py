@@ -11,7 +11,7 @@ from variorum.records.errors import BusyError, ConflictError, VariorumError
 from variorum.sync import sharing
 from workbench import Bench, Recorder, document, promise, vectors_stored, words
 
-ROUNDS = 20
+ROUNDS = 8
 SEMANTIC = '[chunking]\nchunker = "semantic(max_tokens=80, min_tokens=10, window=2)"\n'
 
 

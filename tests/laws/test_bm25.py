@@ -87,7 +87,7 @@ queries = st.lists(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=7)
 @given(
     states=st.lists(corpora, min_size=1, max_size=3),
     asked=st.lists(queries, min_size=3, max_size=6),

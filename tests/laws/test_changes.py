@@ -75,7 +75,7 @@ class Twins:
 
 
 @needs_git
-@settings(max_examples=9, deadline=None, phases=PHASES)
+@settings(max_examples=5, deadline=None, phases=PHASES)
 @given(
     first=FIRST,
     edits=st.lists(FOLDERS, min_size=1, max_size=2),
@@ -101,7 +101,7 @@ def test_a_list_that_git_makes_of_every_change_gives_what_a_full_sync_gives(
 
 
 @needs_git
-@settings(max_examples=7, deadline=None, phases=PHASES)
+@settings(max_examples=4, deadline=None, phases=PHASES)
 @given(
     first=FIRST,
     edits=st.lists(FOLDERS, min_size=2, max_size=4),

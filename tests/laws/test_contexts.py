@@ -217,7 +217,7 @@ def test_what_is_kept_back_parts_its_neighbours(bench: Bench) -> None:
 
 
 @given(text=st.text(st.sampled_from('=`"\\0123456789abcdef＝\u200b \n{}[]'), max_size=200))
-@settings(max_examples=36)
+@settings(max_examples=15)
 def test_no_text_breaks_its_fence(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     bench = Bench(tmp_path_factory.mktemp("fence"))
     bench.write({"a.txt": f"begin {text} end", "b.txt": "===9f86 `````` end"})

@@ -75,7 +75,7 @@ def texts_of(bench: Bench) -> list[str]:
 
 
 @given(steps=STEPS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_every_chunk_has_its_output_and_each_text_costs_one_call(steps: list[Step]) -> None:
     made, ran = Made(), set()
     with tempfile.TemporaryDirectory() as home:

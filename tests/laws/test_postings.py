@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from variorum.records.errors import DamagedError
 from variorum.store.postings import packed_lists, unpacked
+from variorum.store.schema import posting
+from variorum.store.seals import seal_of
+from variorum.store.term_audit import seal_of_list
 from variorum.store.unindexing import without_inputs
 
 occurrences = st.dictionaries(
@@ -55,3 +58,9 @@ def test_neighbours_with_small_counts_take_two_bytes_each() -> None:
 def test_what_is_no_list_is_damage(data: bytes) -> None:
     with pytest.raises(DamagedError):
         unpacked(1, data)
+
+
+@given(st.binary(max_size=30), st.integers(0, 1 << 40), st.binary(max_size=30))
+def test_a_lists_seal_is_that_of_any_row(term: bytes, segment: int, data: bytes) -> None:
+    row = {"term": term, "segment": segment, "data": data}
+    assert seal_of_list(term, segment, data) == seal_of(posting, row)

@@ -102,7 +102,7 @@ models = st.tuples(st.just("model"), st.just(""), st.sampled_from((64, 32)))
 happenings = st.lists(writes | removals | restores | reads | models, min_size=1, max_size=8)
 
 
-@settings(max_examples=14)
+@settings(max_examples=7)
 @given(happenings)
 def test_it_is_what_a_new_reader_reads(
     tmp_path_factory: pytest.TempPathFactory, happenings: list[tuple[str, str, int]]

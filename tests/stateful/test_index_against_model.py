@@ -574,11 +574,11 @@ def run(machine: type[IndexMachine], examples: int, steps: int) -> None:
 
 
 def test_the_index_keeps_every_promise_over_random_histories() -> None:
-    run(IndexMachine, examples=10, steps=36)
+    run(IndexMachine, examples=6, steps=36)
 
 
 def test_the_index_keeps_every_promise_with_the_planner_off() -> None:
-    run(FreshLayouts, examples=4, steps=36)
+    run(FreshLayouts, examples=2, steps=36)
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ a score would tell of documents that may not be read.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from variorum.analysis import ANALYZER, QueryTerm, query_terms
 from variorum.records.hits import TermScore
 from variorum.retrieval.ranking import SCORE_DECIMALS, Ranked, best
+from variorum.store.terms import Occurrences
 from variorum.store.view import View
 
 K1 = 0.9
@@ -59,7 +61,12 @@ class Searched:
 
     @classmethod
     def of(cls, view: View, chosen: NDArray[np.intp]) -> "Searched":
-        """Those of the chosen chunks of a view."""
+        """Those of the chosen chunks of a view.
+
+        Raises:
+            UnsupportedError: the store has no terms for the generation yet.
+        """
+        view.require_terms(ANALYZER)
         ids, owners, chunks = np.unique(
             view.places.input_ids[chosen], return_inverse=True, return_counts=True
         )
@@ -96,10 +103,10 @@ def search_lexical(view: View, query: str, chosen: NDArray[np.intp], k: int) -> 
     Raises:
         UnsupportedError: the store has no terms for the generation yet.
     """
-    view.require_terms(ANALYZER)
-    searched = Searched.of(view, chosen)
+    wanted = query_terms(query)
+    searched = view.once(chosen, lambda: Searched.of(view, chosen))
     scores = np.zeros(searched.input_ids.size)
-    matched = tuple(_matches(view, searched, query))
+    matched = tuple(_matches(view, searched, wanted))
     for one in matched:  # In the order of the terms, so that the sums are always the same.
         scores[one.rows] += one.shares
     scores = np.round(scores, SCORE_DECIMALS)[searched.owners]
@@ -107,13 +114,15 @@ def search_lexical(view: View, query: str, chosen: NDArray[np.intp], k: int) -> 
     return LexicalLeg(best(view, searched.chosen[found], scores[found], k), searched, matched)
 
 
-def _matches(view: View, searched: Searched, query: str) -> list[Matched]:
-    wanted = query_terms(query)
-    return [_match(view, searched, term, wanted[term]) for term in sorted(wanted)]
+def _matches(view: View, searched: Searched, wanted: Mapping[QueryTerm, int]) -> list[Matched]:
+    terms = sorted(wanted)
+    found = view.occurrences(terms, searched.input_ids, ANALYZER)
+    pairs = zip(terms, found, strict=True)
+    return [_match(searched, term, wanted[term], one) for term, one in pairs]
 
 
-def _match(view: View, searched: Searched, term: QueryTerm, times: int) -> Matched:
-    rows, counts = view.occurrences(term.text, searched.input_ids, is_prefix=term.is_prefix)
+def _match(searched: Searched, term: QueryTerm, times: int, found: Occurrences) -> Matched:
+    rows, counts = found
     chunks = int(searched.chunks[rows].sum())
     weight = times * rarity(chunks, searched.chosen.size)
     shares = weight * (counts * (K1 + 1)) / (counts + searched.norms[rows])

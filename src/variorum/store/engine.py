@@ -159,8 +159,10 @@ def _begin_when_free(connection: Connection, statement: str) -> None:
 
 
 @contextmanager
-def write_transaction(connection: Connection) -> Iterator[None]:
+def write_transaction(connection: Connection, *, lasting: bool = True) -> Iterator[None]:
     """One immediate transaction: the writer's lock is taken at once, so it cannot fail half way.
+
+    Unless `lasting`, the disk is not waited for: a power cut may take it back, whole.
 
     Raises:
         UnavailableError: the file was taken away meanwhile, so that nobody would see what is
@@ -170,6 +172,8 @@ def write_transaction(connection: Connection) -> Iterator[None]:
         with connection.begin_nested():
             yield
         return
+    driver: Any = connection.connection.driver_connection
+    driver.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
     previous = connection.get_execution_options().get("begin", "BEGIN")
     connection.execution_options(begin="BEGIN IMMEDIATE")
     try:

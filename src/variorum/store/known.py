@@ -5,17 +5,16 @@ its chunks: two generations share what an edit between them left alone. An id ma
 once its row was removed; the generation that a row was opened by tells the two apart.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, select
 
+from variorum.store.batches import batches
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest
 from variorum.store.schema import manifest
-
-_ROWS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +76,3 @@ def known_chunks(
         return None
     shared = np.setdiff1d(np.fromiter(documents, np.int64), np.array(unknown, np.int64))
     return known.chunks[np.isin(known.chunks[:, 1], shared)], unknown
-
-
-def batches(identifiers: Sequence[int]) -> Iterator[Sequence[int]]:
-    """The identifiers in portions that one statement can name."""
-    for start in range(0, len(identifiers), _ROWS_AT_ONCE):
-        yield identifiers[start : start + _ROWS_AT_ONCE]

@@ -69,7 +69,7 @@ class Leases:
         In one transaction, so that of two writers one has each input.
         """
         wanted = {"keys": list(keys)}
-        with write_transaction(self._connection):
+        with write_transaction(self._connection, lasting=False):
             done = set(self._connection.execute(_WITH_VECTOR, wanted).scalars())
             leased = {row.key: row.holder for row in self._connection.execute(_LEASED, wanted)}
             alive = {holder for holder in set(leased.values()) if self._is_waited_for(holder)}
@@ -103,7 +103,7 @@ class Leases:
 
     def release(self) -> None:
         """Give up every lease of this run, and those that dead writers left."""
-        with write_transaction(self._connection):
+        with write_transaction(self._connection, lasting=False):
             found = self._connection.execute(select(lease.c.holder).distinct()).scalars()
             ended = [holder for holder in found if not self._is_alive(holder)]
             self._connection.execute(delete(lease).where(lease.c.holder.in_(ended)))

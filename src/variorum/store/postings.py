@@ -5,19 +5,26 @@ of whole numbers, (distance to the input before, occurrences), each in groups of
 first, the eighth set on all groups but the last.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select
 
 from variorum.records.errors import DamagedError
+from variorum.store.batches import batches
 from variorum.store.schema import posting
 from variorum.store.seals import BACKUP_OR_SYNC, require_sound, unsound
 
 SEGMENT_INPUTS = 4096
 """Most inputs in a segment: what a publish holds in memory at once."""
+
+
+Sought = tuple[str, bool]
+"""A term to look for, and `is_prefix`: whether any that begins with it will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +110,15 @@ def unpacked_together(
     """
     groups = np.frombuffer(b"".join(lists), np.uint8)
     is_last = groups < 0x80
-    ends = np.cumsum([len(data) for data in lists])
-    values_in = np.diff([0, *np.cumsum(is_last)[ends - 1]]) if groups.size else np.zeros(1, int)
-    is_cut = ~is_last[ends - 1] if groups.size else np.ones(1, np.bool_)
-    if (is_cut | (values_in <= 0) | (values_in % 2 == 1) | (np.diff([0, *ends]) == 0)).any():
+    sizes = np.array([len(data) for data in lists], np.int64)
+    if not sizes.all():
+        raise _damaged(segments, lists)
+    ends = np.cumsum(sizes)
+    values_in = np.diff(np.cumsum(is_last)[ends - 1], prepend=0)
+    if (~is_last[ends - 1] | (values_in <= 0) | (values_in % 2 == 1)).any():
         raise _damaged(segments, lists)
     starts = np.concatenate([[0], np.flatnonzero(is_last)[:-1] + 1])
-    place = np.arange(groups.size) - np.repeat(starts, np.diff([*starts, groups.size]))
+    place = np.arange(groups.size) - np.repeat(starts, np.diff(starts, append=groups.size))
     values = np.add.reduceat((groups & 0x7F).astype(np.int64) << (7 * place), starts)
     pairs_in = values_in // 2
     owner = np.repeat(np.arange(len(lists)), pairs_in)
@@ -131,38 +140,62 @@ def _damaged(segments: Sequence[int], lists: Sequence[bytes]) -> DamagedError:
     )
 
 
-_SEGMENTS = select(posting.c.segment, posting.c.data, *unsound(posting))
-_OF_TERM = _SEGMENTS.where(posting.c.term == bindparam("term"))
-# No byte of UTF-8 is 0xFF: what begins with the prefix stands before it.
-_OF_PREFIX = _SEGMENTS.where(
-    posting.c.term >= bindparam("term"), posting.c.term < bindparam("beyond")
+_LISTS = select(posting.c.term, posting.c.segment, posting.c.data, *unsound(posting)).order_by(
+    posting.c.term, posting.c.segment
 )
+_OF_TERMS = _LISTS.where(posting.c.term.in_(bindparam("terms", expanding=True)))
+# No byte of UTF-8 is 0xFF: what begins with the prefix stands before it.
+_OF_PREFIX = _LISTS.where(posting.c.term >= bindparam("term"), posting.c.term < bindparam("beyond"))
 
 
-def read_postings(connection: Connection, term: str, *, is_prefix: bool) -> Postings:
-    """Every stored input that holds a term, or any term that begins with it.
+def read_postings(connection: Connection, terms: Sequence[Sought]) -> list[Postings]:
+    """For each of `terms`, every stored input that holds it or, where `is_prefix`, any term that
+    begins with it.
 
-    Linear in what the store holds of it.
+    Linear in what the store holds of them; all are read together and unpacked together.
 
     Raises:
         DamagedError: a list is not as it was written.
     """
-    wanted = term.encode("utf-8", "surrogatepass")
-    if is_prefix:
-        rows = connection.execute(_OF_PREFIX, {"term": wanted, "beyond": wanted + b"\xff"})
-    else:
-        rows = connection.execute(_OF_TERM, {"term": wanted})
-    return _merged([unpacked(*require_sound(row, 1)) for row in rows])
+    stored = [text.encode("utf-8", "surrogatepass") for text, _ in terms]
+    whole = {stored[place]: place for place, (_, is_prefix) in enumerate(terms) if not is_prefix}
+    found: list[tuple[int, int, bytes]] = []
+    for some in batches(list(whole)):
+        for row in connection.execute(_OF_TERMS, {"terms": some}):
+            term, segment, data = require_sound(row, 1)
+            found.append((whole[term], segment, data))
+    for place, (_, is_prefix) in enumerate(terms):
+        if is_prefix:
+            bounds = {"term": stored[place], "beyond": stored[place] + b"\xff"}
+            rows = (require_sound(row, 1) for row in connection.execute(_OF_PREFIX, bounds))
+            found += [(place, segment, data) for _, segment, data in rows]
+    return _by_term(found, len(terms))
 
 
-def _merged(lists: Iterable[Postings]) -> Postings:
-    """One list of several; an input that several hold has their occurrences together."""
-    found = list(lists)
-    if len(found) == 1:
-        return found[0]
+def _by_term(found: Sequence[tuple[int, int, bytes]], terms: int) -> list[Postings]:
+    """The inputs of each term, from (term, segment, packed list) in any order of the terms."""
     if not found:
-        return Postings(np.empty(0, np.int64), np.empty(0, np.int64))
-    ids, places = np.unique(np.concatenate([one.input_ids for one in found]), return_inverse=True)
-    counts = np.zeros(ids.size, np.int64)
-    np.add.at(counts, places, np.concatenate([one.counts for one in found]))
-    return Postings(ids, counts)
+        return [_NOTHING] * terms
+    places, segments, lists = zip(*sorted(found, key=itemgetter(0)), strict=True)
+    together, owner = unpacked_together(segments, lists)
+    of_term = np.asarray(places, np.intp)[owner]
+    bounds = np.searchsorted(of_term, np.arange(terms + 1)).tolist()
+    return [
+        _merged(together.input_ids[start:end], together.counts[start:end])
+        for start, end in pairwise(bounds)
+    ]
+
+
+_NOTHING = Postings(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def _merged(ids: NDArray[np.int64], counts: NDArray[np.int64]) -> Postings:
+    """One list of several, one behind the other; an input that several hold has their
+    occurrences together.
+    """
+    if (np.diff(ids) > 0).all():
+        return Postings(ids, counts)
+    order = np.argsort(ids, kind="stable")
+    ids, counts = ids[order], counts[order]
+    firsts = np.flatnonzero(np.diff(ids, prepend=-1) > 0)
+    return Postings(ids[firsts], np.add.reduceat(counts, firsts))

@@ -5,10 +5,7 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import (
     Connection,
-    Integer,
     bindparam,
-    func,
-    literal,
     select,
     update,
 )
@@ -19,6 +16,13 @@ from variorum.records.layout import Recipe
 from variorum.records.protocols import ModelIdentity
 from variorum.records.reports import Held
 from variorum.store import schema
+from variorum.store.bringing import (
+    add_documents,
+    add_layouts,
+    add_revisions,
+    close_rows,
+    open_rows,
+)
 from variorum.store.costs import record_costs
 from variorum.store.engine import write_transaction
 from variorum.store.granting import (
@@ -31,18 +35,8 @@ from variorum.store.removals import require_nothing_removed
 from variorum.store.seals import (
     damaged_row,
     insert_rows,
-    insert_selected,
     name_of,
     resealed,
-    sealed_columns,
-)
-from variorum.store.staged import (
-    BRINGS_LAYOUT,
-    CLOSING,
-    SAME_LAYOUT,
-    SAME_REVISION,
-    staged_chunk,
-    staged_document,
 )
 from variorum.store.staged_derived import add_derived
 from variorum.store.staged_terms import add_terms
@@ -88,12 +82,12 @@ def publish(staging: Staging, publication: Publication, analyzer: str) -> int:
         number = advance_head(connection, publication)
         add_terms(staging, analyzer)
         known, known_row = newest_document(connection), newest_row(connection)
-        _add_documents(connection, publication.collection_id)
-        _add_revisions(connection)
-        _add_layouts(connection, publication.recipe_id)
+        add_documents(connection, publication.collection_id)
+        add_revisions(connection)
+        add_layouts(connection, publication.recipe_id)
         add_derived(connection, publication.recipe_id)
-        _close_rows(connection, number)
-        _open_rows(connection, publication, number)
+        close_rows(connection, number)
+        open_rows(connection, publication.collection_id, publication.recipe_id, number)
         grant_new_documents(connection, publication.collection_id, known)
         narrow_opened_rows(connection, publication.collection_id, known_row, publication.sources)
         record_sources(connection, publication)
@@ -154,22 +148,32 @@ def advance_head(connection: Connection, publication: Publication) -> int:
     return number
 
 
+_HEARD_SOURCE = (
+    update(schema.source)
+    .where(
+        schema.source.c.collection_id == bindparam("of_collection"),
+        schema.source.c.name == bindparam("of_source"),
+    )
+    .values(
+        resealed(schema.source, root=bindparam("new_root"), held_by_restore=False, dropped=False)
+    )
+)
+
+
 def record_sources(connection: Connection, publication: Publication) -> None:
     """Remember the root of every source that was listed, and that nothing holds or drops it."""
     for name, root in publication.sources.items():
-        row = {"collection_id": publication.collection_id, "name": name}
-        now: dict[str, object] = {"root": root, "held_by_restore": False, "dropped": False}
-        row |= now
+        row = {
+            "collection_id": publication.collection_id,
+            "name": name,
+            "root": root,
+            "held_by_restore": False,
+            "dropped": False,
+        }
         if insert_rows(connection, schema.source, [row]):
             continue
-        connection.execute(
-            update(schema.source)
-            .where(
-                schema.source.c.collection_id == publication.collection_id,
-                schema.source.c.name == name,
-            )
-            .values(resealed(schema.source, **now))
-        )
+        heard = {"of_collection": publication.collection_id, "of_source": name, "new_root": root}
+        connection.execute(_HEARD_SOURCE, heard)
 
 
 def release_sources(connection: Connection, collection_id: int, names: Sequence[str]) -> None:
@@ -180,116 +184,6 @@ def release_sources(connection: Connection, collection_id: int, names: Sequence[
             .where(schema.source.c.collection_id == collection_id, schema.source.c.name.in_(names))
             .values(resealed(schema.source, held_by_restore=False))
         )
-
-
-def _add_documents(connection: Connection, collection_id: int) -> None:
-    rows = select(
-        bindparam("collection", collection_id, type_=Integer),
-        staged_document.c.source,
-        staged_document.c.path,
-        bindparam("grants", 0, type_=Integer),
-    ).where(staged_document.c.closes.is_(None))
-    columns = ["collection_id", "source", "path", "grants"]
-    insert_selected(connection, schema.document, columns, rows, ignoring=True)
-
-
-def _add_revisions(connection: Connection) -> None:
-    known = select(literal(1)).where(SAME_REVISION)
-    rows = select(
-        staged_document.c.tenant,
-        staged_document.c.sha256,
-        staged_document.c.size_bytes,
-        staged_document.c.content,
-    ).where(staged_document.c.sha256.is_not(None), ~known.exists())
-    columns = ["tenant", "sha256", "size_bytes", "content"]
-    insert_selected(connection, schema.revision, columns, rows, ignoring=True)
-
-
-def _add_layouts(connection: Connection, recipe_id: int) -> None:
-    newest = connection.execute(select(func.coalesce(func.max(schema.layout.c.id), 0))).scalar_one()
-    rows = (
-        select(
-            schema.revision.c.id,
-            bindparam("recipe", recipe_id, type_=Integer),
-            staged_document.c.content_type,
-            staged_document.c.parser,
-            staged_document.c.layout_ordinal,
-            staged_document.c.outline,
-        )
-        .select_from(staged_document.join(schema.revision, SAME_REVISION))
-        .where(BRINGS_LAYOUT)
-    )
-    columns = ["revision_id", "recipe_id", "content_type", "parser", "ordinal", "outline"]
-    insert_selected(connection, schema.layout, columns, rows, ignoring=True)
-    chunks = (
-        select(
-            schema.layout.c.id,
-            staged_chunk.c.ordinal,
-            staged_chunk.c.start,
-            staged_chunk.c.end,
-            staged_chunk.c.heading_path,
-            staged_chunk.c.prefix,
-            schema.input_.c.id,
-        )
-        .select_from(
-            staged_document.join(schema.revision, SAME_REVISION)
-            .join(
-                schema.layout,
-                SAME_LAYOUT,
-            )
-            .join(staged_chunk, staged_chunk.c.document_id == staged_document.c.id)
-            .join(schema.input_, schema.input_.c.key == staged_chunk.c.key)
-        )
-        .where(BRINGS_LAYOUT, schema.layout.c.recipe_id == recipe_id, schema.layout.c.id > newest)
-    )
-    columns = [column.name for column in sealed_columns(schema.chunk)]
-    insert_selected(connection, schema.chunk, columns, chunks)
-
-
-def _close_rows(connection: Connection, number: int) -> None:
-    connection.execute(
-        update(schema.manifest)
-        .where(schema.manifest.c.id.in_(CLOSING))
-        .values(resealed(schema.manifest, to_generation=number))
-    )
-
-
-def _open_rows(connection: Connection, publication: Publication, number: int) -> None:
-    rows = (
-        select(
-            bindparam("collection", publication.collection_id, type_=Integer),
-            schema.document.c.id,
-            schema.revision.c.id,
-            schema.layout.c.id,
-            staged_document.c.metadata,
-            bindparam("number", number, type_=Integer),
-        )
-        .select_from(
-            staged_document.join(
-                schema.document,
-                (schema.document.c.source == staged_document.c.source)
-                & (schema.document.c.path == staged_document.c.path),
-            )
-            .join(schema.revision, SAME_REVISION)
-            .join(
-                schema.layout,
-                SAME_LAYOUT,
-            )
-        )
-        .where(
-            schema.document.c.collection_id == publication.collection_id,
-            schema.layout.c.recipe_id == publication.recipe_id,
-        )
-    )
-    columns = [
-        "collection_id",
-        "document_id",
-        "revision_id",
-        "layout_id",
-        "metadata",
-        "from_generation",
-    ]
-    insert_selected(connection, schema.manifest, columns, rows)
 
 
 def register_recipe(

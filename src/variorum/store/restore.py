@@ -67,7 +67,7 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             visible_at(wanted),
             ~still_open,
         )
-        columns = [
+        columns = (
             "collection_id",
             "document_id",
             "revision_id",
@@ -77,7 +77,7 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             "reader_set_id",
             "effective_from",
             "effective_until",
-        ]
+        )
         insert_selected(connection, rows, columns, back)
         connection.execute(
             update(schema.source)

@@ -7,14 +7,13 @@ it; the engine's indexes and references hold that.
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
-    Insert,
     Integer,
     LargeBinary,
     Select,
@@ -108,27 +107,35 @@ def is_sound(table: Table) -> ColumnElement[bool]:
 def insert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]) -> int:
     """Insert rows given by value, sealed; those whose unique key is taken stay as they are."""
     full = [{**row, SEAL: seal_of(table, row)} for row in rows]
-    return connection.execute(insert_ignoring(connection, table), full).rowcount
+    return connection.execute(insert_ignoring(connection.dialect.name, table), full).rowcount
 
 
 def insert_selected(
     connection: Connection,
     table: Table,
-    columns: Sequence[str],
+    columns: tuple[str, ...],
     rows: Select[Any],
+    parameters: Mapping[str, object] | None = None,
     *,
     ignoring: bool = False,
 ) -> None:
-    """Insert the selected rows, sealed. `columns` are named in the order of the selection."""
+    """Insert the selected rows, sealed. `columns` are named in the order of the selection.
+
+    The statement is kept by the selection itself: one that is built anew costs more than it runs.
+    """
+    statement = _insert_selected(connection.dialect.name, table, columns, rows, ignoring)
+    connection.execute(statement, parameters or {})
+
+
+@lru_cache(maxsize=64)
+def _insert_selected(
+    dialect: str, table: Table, columns: tuple[str, ...], rows: Select[Any], ignoring: bool
+) -> Any:
     inner = rows.subquery()
     values: dict[str, ColumnElement[Any]] = dict(zip(columns, inner.c, strict=True))
     source = select(*inner.c, sealed(table, values))
-    into: Any = insert_ignoring(connection, table) if ignoring else _plain_insert(table)
-    connection.execute(into.from_select([*columns, SEAL], source))
-
-
-def _plain_insert(table: Table) -> Insert:
-    return insert(table)
+    into: Any = insert_ignoring(dialect, table) if ignoring else insert(table)
+    return into.from_select([*columns, SEAL], source)
 
 
 def resealed(table: Table, **changed: object) -> dict[str, Any]:

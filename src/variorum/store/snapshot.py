@@ -19,12 +19,14 @@ from variorum.records.derivations import unit_of
 from variorum.records.names import DocumentName
 from variorum.records.protocols import Vectors
 from variorum.store.ann import Ann
+from variorum.store.batches import batches
 from variorum.store.contents import ContentCache
 from variorum.store.derived import outputs_of, versions_of
 from variorum.store.generations import GenerationRow
 from variorum.store.heads import missing_generation
-from variorum.store.known import Known, batches, known_chunks, read_documents
+from variorum.store.known import Known, known_chunks, read_documents
 from variorum.store.manifests import ManifestRow, manifest_query, read_manifest, visible_at
+from variorum.store.postings import Sought
 from variorum.store.removals import erased_from, kept, last_erasure, pruned
 from variorum.store.schema import (
     access_grant,
@@ -203,11 +205,16 @@ class Snapshot:
             return self._lengths.lengths(connection, input_ids)
 
     def occurrences(
-        self, term: str, input_ids: NDArray[np.int64], *, is_prefix: bool
-    ) -> Occurrences:
-        """Which of `input_ids`, ascending, hold a term, or any that begins with it."""
+        self, terms: Sequence[Sought], input_ids: NDArray[np.int64], analyzer: str
+    ) -> list[Occurrences]:
+        """For each of `terms`, which of `input_ids`, ascending, hold it.
+
+        Raises:
+            UnsupportedError: the store has no terms of `analyzer`, or not of every chunk.
+        """
         with self._connect() as connection, connection.begin():
-            return occurrences(connection, term, input_ids, is_prefix=is_prefix)
+            require_terms(connection, analyzer)
+            return occurrences(connection, terms, input_ids)
 
     def content(self, revision_id: int) -> bytes:
         """The bytes of a revision."""

@@ -230,15 +230,21 @@ def forget_unneeded(staging: Staging) -> None:
 
 def add_derived(connection: Connection, recipe_id: int) -> None:
     """Within a publish: note which output each chunk has, of new layouts and of stored ones."""
-    of_output = staged_derived.join(output, output.c.key == staged_derived.c.key)
-    columns = ["layout_id", "ordinal", "derivation_id", "output_id"]
-    rest = (staged_derived.c.ordinal, output.c.derivation_id, output.c.id)
-    new = select(layout.c.id, *rest).select_from(
-        of_output.join(staged_document, staged_document.c.id == staged_derived.c.document_id)
-        .join(revision, SAME_REVISION)
-        .join(layout, SAME_LAYOUT & (layout.c.recipe_id == recipe_id))
-    )
-    stored = select(staged_derived.c.layout_id, *rest).select_from(of_output)
-    stored = stored.where(staged_derived.c.layout_id.is_not(None))
-    for rows in (new, stored):
-        insert_selected(connection, derived, columns, rows, ignoring=True)
+    columns = ("layout_id", "ordinal", "derivation_id", "output_id")
+    wanted = {"of_recipe": recipe_id}
+    insert_selected(connection, derived, columns, _OF_NEW_LAYOUTS, wanted, ignoring=True)
+    insert_selected(connection, derived, columns, _OF_STORED_LAYOUTS, ignoring=True)
+
+
+_OF_OUTPUT = staged_derived.join(output, output.c.key == staged_derived.c.key)
+_REST = (staged_derived.c.ordinal, output.c.derivation_id, output.c.id)
+_OF_NEW_LAYOUTS = select(layout.c.id, *_REST).select_from(
+    _OF_OUTPUT.join(staged_document, staged_document.c.id == staged_derived.c.document_id)
+    .join(revision, SAME_REVISION)
+    .join(layout, SAME_LAYOUT & (layout.c.recipe_id == bindparam("of_recipe")))
+)
+_OF_STORED_LAYOUTS = (
+    select(staged_derived.c.layout_id, *_REST)
+    .select_from(_OF_OUTPUT)
+    .where(staged_derived.c.layout_id.is_not(None))
+)

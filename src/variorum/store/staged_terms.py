@@ -103,7 +103,9 @@ def add_terms(staging: Staging, analyzer: str) -> None:
             found=f"{taken} of them with terms",
             remedy="run the command again: it plans from the new state; vectors are kept",
         )
-    rows = select(staged_indexed)
-    insert_selected(connection, indexed, ["input_id", "segment", "length"], rows)
-    lists = select(staged_posting).order_by(staged_posting.c.term, staged_posting.c.segment)
-    insert_selected(connection, posting, ["term", "segment", "data"], lists)
+    insert_selected(connection, indexed, ("input_id", "segment", "length"), _INDEXED)
+    insert_selected(connection, posting, ("term", "segment", "data"), _LISTS)
+
+
+_INDEXED = select(staged_indexed)
+_LISTS = select(staged_posting).order_by(staged_posting.c.term, staged_posting.c.segment)

@@ -246,7 +246,7 @@ class Staging:
             }
             for ordinal, (piece, key, text) in places
         ]
-        self.connection.execute(insert_ignoring(self.connection, staged_input), rows)
+        self.connection.execute(insert_ignoring(self.connection.dialect.name, staged_input), rows)
 
     def open_rows(
         self, collection_id: int | None, known: Mapping[int, ManifestRow]
@@ -493,7 +493,7 @@ class Staging:
         )
         columns = ["key", "tokens", "document_id", "ordinal"]
         self.connection.execute(
-            insert_ignoring(self.connection, staged_input).from_select(columns, inputs)
+            insert_ignoring(self.connection.dialect.name, staged_input).from_select(columns, inputs)
         )
 
     def _copy_staged_chunks(self, first: int, identifier: int) -> None:

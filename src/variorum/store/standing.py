@@ -56,6 +56,8 @@ def forget_sources(connection: Connection, collection_id: int, names: Sequence[s
 
     Their rows stay: documents of earlier generations are of them.
     """
+    if not names:
+        return
     source = schema.source
     connection.execute(
         update(source)

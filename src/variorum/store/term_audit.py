@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -10,48 +10,87 @@ from sqlalchemy import Connection, select
 from variorum.store.lexicon import within
 from variorum.store.postings import unpacked_together
 from variorum.store.schema import indexed, posting
+from variorum.store.seals import name_of
 
 _TERM_FACTOR = 0x9E3779B97F4A7C15
 _COUNT_FACTOR = 0xC2B2AE3D27D4EB4F
 _MASK = (1 << 64) - 1
+_CODES_KEPT = 1 << 17
 _TOGETHER = 4096
 """Lists read at once."""
 
+Fingerprints = dict[int, tuple[int, int]]
+"""(fingerprint, length) of each indexed input."""
+
+
+class _Codes(dict[str, int]):
+    """A number for each term. Most terms stand in many texts."""
+
+    def __missing__(self, term: str) -> int:
+        if len(self) >= _CODES_KEPT:
+            self.clear()
+        self[term] = code = zlib.crc32(term.encode()) + 1
+        return code
+
+
+_codes = _Codes()
+
 
 def fingerprint_of(terms: Mapping[str, int]) -> int:
-    """A number for an input's terms, whatever their order: equal terms, equal numbers."""
-    return sum(_mixed(term, count) for term, count in terms.items()) & _MASK
+    """A number for an input's terms, whatever their order: equal terms, equal numbers.
+
+    The sum of code * factor * (count * factor + 1), what a first occurrence adds taken together.
+    """
+    once = sum(map(_codes.__getitem__, terms))
+    more = sum(_codes[term] * (count - 1) for term, count in terms.items() if count > 1)
+    return _TERM_FACTOR * (once * (_COUNT_FACTOR + 1) + more * _COUNT_FACTOR) & _MASK
 
 
-@lru_cache(maxsize=1 << 17)  # Most terms stand in many texts.
-def _mixed(term: str, count: int) -> int:
-    code = zlib.crc32(term.encode()) + 1
-    return code * _TERM_FACTOR * (count * _COUNT_FACTOR + 1) & _MASK
-
-
-def stored_fingerprints(connection: Connection) -> dict[int, tuple[int, int]]:
-    """(fingerprint, length) of every indexed input, from the postings. Linear in them."""
+def stored_fingerprints(connection: Connection) -> tuple[Fingerprints, list[str]]:
+    """What the postings say of every indexed input, and the rows of them that are not as they were
+    written: those are left out. Linear in the postings, which are read once for both.
+    """
+    unsound: list[str] = []
     with within(connection):
         query = select(indexed.c.input_id, indexed.c.length)
         lengths: dict[int, int] = {row[0]: row[1] for row in connection.execute(query)}
         ids = np.array(sorted(lengths), np.int64)
         sums = np.zeros(ids.size + 1, np.uint64)
-        for terms, segments, lists in _lists(connection):
+        for rows in _lists(connection):
+            sound = [row for row in rows if _is_sound(*row)]
+            if len(sound) < len(rows):
+                unsound += [_name_of(*row) for row in rows if not _is_sound(*row)]
+            if not sound:
+                continue
+            terms, segments, lists, _ = zip(*sound, strict=True)
             found, owner = unpacked_together(segments, lists)
             places = np.searchsorted(ids, found.input_ids)
             mixed = (found.counts.astype(np.uint64) * np.uint64(_COUNT_FACTOR)) + np.uint64(1)
             codes = np.array([zlib.crc32(term) + 1 for term in terms], np.uint64)
             np.add.at(sums, places, mixed * (codes * np.uint64(_TERM_FACTOR))[owner])
     pairs = zip(ids.tolist(), sums.tolist(), strict=False)
-    return {identifier: (total, lengths[identifier]) for identifier, total in pairs}
+    return {identifier: (total, lengths[identifier]) for identifier, total in pairs}, unsound
 
 
-def _lists(
-    connection: Connection,
-) -> Iterator[tuple[Sequence[bytes], Sequence[int], Sequence[bytes]]]:
-    """(terms, segments, packed lists), many at once."""
-    query = select(posting.c.term, posting.c.segment, posting.c.data)
+def _lists(connection: Connection) -> Iterator[Sequence[Any]]:
+    """(term, segment, packed list, seal), many at once."""
+    query = select(posting.c.term, posting.c.segment, posting.c.data, posting.c.seal)
     result = connection.execute(query, execution_options={"yield_per": _TOGETHER})
-    for rows in result.partitions():
-        terms, segments, lists = zip(*rows, strict=True)
-        yield terms, segments, lists
+    yield from result.partitions()
+
+
+def _is_sound(term: object, segment: object, data: object, seal: object) -> bool:
+    """As `seals.is_sound`, which the engine works out, in a quarter of the time."""
+    if type(term) is not bytes or type(segment) is not int or type(data) is not bytes:
+        return False
+    return seal == seal_of_list(term, segment, data)
+
+
+def seal_of_list(term: bytes, segment: int, data: bytes) -> int:
+    """The seal of a row of postings."""
+    return zlib.crc32(b"%d,%d,%d" % (zlib.crc32(term), segment, zlib.crc32(data)))
+
+
+def _name_of(term: object, segment: object, *_: object) -> str:
+    written = f"X'{term.hex().upper()}'" if isinstance(term, bytes) else repr(term)
+    return name_of(posting, (written, segment))

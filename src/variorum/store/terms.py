@@ -1,6 +1,7 @@
 """Reading terms: which inputs hold one, and how long each input is."""
 
 import threading
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from variorum.records.errors import UnsupportedError
 from variorum.store.lexicon import is_ready
-from variorum.store.postings import read_postings
+from variorum.store.postings import Postings, Sought, read_postings
 from variorum.store.schema import indexed
 from variorum.store.seals import damaged_row, is_sound, name_of
 
@@ -38,16 +39,21 @@ def require_terms(connection: Connection, analyzer: str) -> None:
 
 
 def occurrences(
-    connection: Connection, term: str, input_ids: NDArray[np.int64], *, is_prefix: bool
-) -> Occurrences:
-    """Which of `input_ids`, ascending, hold a term, or any that begins with it.
+    connection: Connection, terms: Sequence[Sought], input_ids: NDArray[np.int64]
+) -> list[Occurrences]:
+    """For each of `terms`, which of `input_ids`, ascending, hold it.
 
-    Linear in what the store holds of the term.
+    Linear in what the store holds of the terms.
     """
-    found = read_postings(connection, term, is_prefix=is_prefix)
+    return [_among(input_ids, found) for found in read_postings(connection, terms)]
+
+
+def _among(input_ids: NDArray[np.int64], found: Postings) -> Occurrences:
     rows = np.searchsorted(input_ids, found.input_ids)
     inside = rows < input_ids.size
     inside[inside] = input_ids[rows[inside]] == found.input_ids[inside]
+    if inside.all():
+        return Occurrences(rows, found.counts)
     return Occurrences(rows[inside], found.counts[inside])
 
 

@@ -1,9 +1,10 @@
 """One generation as one filter lets it through: what every read path works on."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +20,26 @@ from variorum.store import ann
 from variorum.store.fields import Fields
 from variorum.store.generations import GenerationRow
 from variorum.store.manifests import ManifestRow
+from variorum.store.postings import Sought
 from variorum.store.recent import Recent
 from variorum.store.snapshot import Places, Snapshot
 from variorum.store.terms import Occurrences
 from variorum.store.visibility import Decision
 
+T = TypeVar("T")
+
 
 @dataclass(slots=True)
 class _Choice:
     """Chosen chunks, held so that no other array has their id, and what was found out about them:
-    where their vectors stand (the loads until then, and the row of each), and what an approximate
-    index holds of them.
+    where their vectors stand (the loads until then, and the row of each), what an approximate
+    index holds of them, and what a reader found.
     """
 
     chosen: NDArray[np.intp]
     rows: tuple[int, NDArray[np.intp]] = (-1, np.empty(0, np.intp))
     mask: tuple[ann.Ann, ann.Mask] | None = None
+    found: object = None
 
 
 class View:
@@ -178,6 +183,16 @@ class View:
         """Whether rights hide anything of the generation."""
         return not self.is_owner and self.places is not self._snapshot.places
 
+    def once(self, chosen: NDArray[np.intp], find: Callable[[], T]) -> T:
+        """What `find` says of the chosen chunks: found once, and kept as long as they are.
+
+        One kind of finding alone is kept.
+        """
+        choice = self._choice(chosen)
+        if choice.found is None:
+            choice.found = find()
+        return cast(T, choice.found)
+
     def _choice(self, chosen: NDArray[np.intp]) -> _Choice:
         return self._used.get(id(chosen), lambda: _Choice(chosen))
 
@@ -194,10 +209,14 @@ class View:
         return self._snapshot.lengths(input_ids)
 
     def occurrences(
-        self, term: str, input_ids: NDArray[np.int64], *, is_prefix: bool
-    ) -> Occurrences:
-        """Which of some inputs of the view, ascending, hold a term, or any that begins with it."""
-        return self._snapshot.occurrences(term, input_ids, is_prefix=is_prefix)
+        self, terms: Sequence[Sought], input_ids: NDArray[np.int64], analyzer: str
+    ) -> list[Occurrences]:
+        """For each of `terms`, which of some inputs of the view, ascending, hold it.
+
+        Raises:
+            UnsupportedError: the store has no terms of `analyzer`, or not of every chunk.
+        """
+        return self._snapshot.occurrences(terms, input_ids, analyzer)
 
     def content(self, revision_id: int) -> bytes:
         """The bytes of a revision, of a row that passes."""

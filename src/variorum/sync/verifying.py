@@ -68,7 +68,7 @@ def findings_of(connection: Connection, store: Store, progress: Progress) -> lis
         ("policies", (Finding("policy", *one) for one in policy_problems(connection))),
         ("layouts", _layout_findings(audit, progress)),
         ("vectors", _vector_findings(audit, progress)),
-        ("terms", (Finding("terms", *one) for one in term_problems(connection))),
+        ("terms", (Finding(*one) for one in term_problems(connection))),
         ("derived", (Finding("derived", *one) for one in derivation_problems(connection))),
         ("indexes", (Finding("ann", *one) for one in ann_problems(connection, store.folder))),
     ]

@@ -5,21 +5,24 @@ from collections.abc import Iterator
 from sqlalchemy import Connection
 
 from variorum.analysis import ANALYZER, terms
+from variorum.store.audit import ILL_SEALED
 from variorum.store.lexicon import indexed_layouts, is_lost, is_ready
 from variorum.store.term_audit import fingerprint_of, stored_fingerprints
 from variorum.sync.terming import passages
 
 
-def term_problems(connection: Connection) -> Iterator[tuple[str, str]]:
-    """(input, what is wrong) of every published input whose stored terms are not its text's.
+def term_problems(connection: Connection) -> Iterator[tuple[str, str, str]]:
+    """("row" or "terms", row or input, what is wrong) of every list of postings that is not as it
+    was written; where all are, of every published input whose stored terms are not its text's.
 
-    Nothing where the terms are of other rules: a search says so, and the next sync makes them anew.
+    No input where the terms are of other rules: a search says so, and the next sync makes new ones.
     """
     if is_lost(connection):
-        yield "lexicon", "is gone, and there are terms"
-    if not is_ready(connection, ANALYZER):
+        yield "terms", "lexicon", "is gone, and there are terms"
+    stored, unsound = stored_fingerprints(connection)
+    yield from (("row", row, ILL_SEALED) for row in unsound)
+    if unsound or not is_ready(connection, ANALYZER):
         return
-    stored = stored_fingerprints(connection)
     seen: set[int] = set()
     for layout in indexed_layouts(connection):
         for input_id, passage in passages(layout):
@@ -28,4 +31,4 @@ def term_problems(connection: Connection) -> Iterator[tuple[str, str]]:
             seen.add(input_id)
             made = terms(passage)
             if stored.get(input_id) != (fingerprint_of(made), sum(made.values())):
-                yield f"input {input_id}", "its terms are not those of its text"
+                yield "terms", f"input {input_id}", "its terms are not those of its text"
