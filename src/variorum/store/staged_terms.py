@@ -11,8 +11,8 @@ from variorum.store.lexicon import (
     UnindexedChunk,
     claim,
     indexed_rows,
-    posting_rows,
 )
+from variorum.store.postings import packed_lists
 from variorum.store.schema import indexed, input_, posting
 from variorum.store.seals import insert_selected
 from variorum.store.staged import (
@@ -79,9 +79,13 @@ def stage_terms(staging: Staging, inputs: Sequence[tuple[int, Terms]]) -> None:
     with staging.connection.begin():
         new = sorted(inputs)
         staging.connection.execute(insert(staged_indexed), indexed_rows(new))
-        rows = posting_rows(new)
-        if rows:
-            staging.connection.execute(insert(staged_posting), rows)
+        segment = new[0][0]
+        rows = [(term, segment, data) for term, data in packed_lists(segment, new)]
+        if (
+            rows
+        ):  # As they are: turning each value into the engine's type takes longer than storing.
+            statement = insert(staged_posting).compile(dialect=staging.connection.dialect)
+            staging.connection.exec_driver_sql(str(statement), rows)
 
 
 def add_terms(staging: Staging, analyzer: str) -> None:
