@@ -77,11 +77,17 @@ def read_all(docs: Path) -> None:
                 hashlib.sha256(file.read()).hexdigest()
 
 
-def alternate(runs: int, *works: Callable[[], object]) -> list[float]:
-    """Median seconds of each piece of work, run in turn."""
+def alternate(runs: int, *works: Callable[[], object], warmed: bool = False) -> list[float]:
+    """Median seconds of each piece of work, run in turn; `warmed`, each right after an untimed run.
+
+    On a virtual machine the memory of what does not run for half a second may be taken away: the
+    first query after it takes tens of milliseconds, whoever asks it.
+    """
     times: list[list[float]] = [[] for _ in works]
     for _ in range(runs):
         for work, taken in zip(works, times, strict=True):
+            if warmed:
+                work()
             started = perf_counter()
             work()
             taken.append(perf_counter() - started)
@@ -106,15 +112,10 @@ def run(arguments: argparse.Namespace) -> Result:
 def _times(result: Result, corpus: Corpus, first_s: float, arguments: argparse.Namespace) -> None:
     count = len(corpus.paths)
     chunks, distinct = chunk_counts(corpus)
-    share = distinct / chunks
-    result.targets.append(
-        Target(
-            f"distinct inputs, {count:,} documents",
-            f">= {DISTINCT_SHARE:.0%}",
-            f"{share:.1%}",
-            share >= DISTINCT_SHARE,
-        )
-    )
+    if count <= arguments.peer_limit:
+        share = distinct / chunks
+        name, least = f"distinct inputs, {count:,} documents", f">= {DISTINCT_SHARE:.0%}"
+        result.targets.append(Target(name, least, f"{share:.1%}", share >= DISTINCT_SHARE))
     corpus.sync()
     least_s, unchanged_s = alternate(arguments.runs, lambda: read_all(corpus.docs), corpus.sync)
     cold_s = _timed(lambda: corpus.index.search(QUERIES[0]))
@@ -183,7 +184,7 @@ def _queries(
     works: list[Callable[[], object]] = [lambda: [corpus.index.search(one) for one in QUERIES]]
     if steadlith is not None:
         works.append(lambda: [steadlith.query(one) for one in QUERIES])
-    taken = [seconds / len(QUERIES) for seconds in alternate(runs, *works)]
+    taken = [seconds / len(QUERIES) for seconds in alternate(runs, *works, warmed=True)]
     figures["warm_query_s"] = taken[0]
     if steadlith is not None:
         figures["steadlith_query_s"] = taken[1]

@@ -26,7 +26,7 @@ more lists.
 """
 SHALLOW = 20
 """Hits up to which fewer lists are looked at."""
-PROBED = (8, 4)
+PROBED = (10, 4)
 """One list of so many is looked at, where hits are few and where they are many."""
 _FEWEST_CANDIDATES = 64
 """Candidates come in the order of vectors of one byte a dimension: somewhat more than the hits."""
