@@ -76,12 +76,9 @@ def unkept_derivations(connection: Connection, oldest: Mapping[int, int]) -> set
     collection keeps.
     """
     used = {
-        (name, version)
-        for collection_id, number, report in connection.execute(
-            select(generation.c.collection_id, generation.c.number, generation.c.report)
-        )
+        function
+        for collection_id, number, function in _named(connection)
         if number >= oldest.get(collection_id, 1)
-        for name, version in versions_of(report).items()
     }
     rows = connection.execute(select(derivation.c.id, derivation.c.name, derivation.c.version))
     return {row.id for row in rows if (row.name, row.version) not in used}
@@ -93,9 +90,26 @@ def derivation_problems(connection: Connection) -> Iterator[tuple[str, str]]:
         (row.name, row.version)
         for row in connection.execute(select(derivation.c.name, derivation.c.version))
     }
+    for collection_id, number, (name, version) in _named(connection):
+        if (name, version) not in known:
+            row = f"generation collection_id={collection_id} number={number}"
+            yield row, f"has outputs of {name}@{version}, which has no row"
+
+
+def note_derivations(connection: Connection, collection_id: int) -> None:
+    """Within a transaction: a row for every function that a generation of a collection names.
+
+    One that made nothing, or nothing that is kept, is named all the same.
+    """
+    named = {function for of, _, function in _named(connection) if of == collection_id}
+    rows = [{"name": name, "version": version} for name, version in sorted(named)]
+    if rows:
+        insert_rows(connection, derivation, rows)
+
+
+def _named(connection: Connection) -> Iterator[tuple[int, int, tuple[str, str]]]:
+    """(collection, generation, function) of every function that a generation names."""
     query = select(generation.c.collection_id, generation.c.number, generation.c.report)
-    for collection_id, number, report in connection.execute(query):
-        for name, version in versions_of(report).items():
-            if (name, version) not in known:
-                row = f"generation collection_id={collection_id} number={number}"
-                yield row, f"has outputs of {name}@{version}, which has no row"
+    for collection_id, number, report in connection.execute(query).all():
+        for function in versions_of(report).items():
+            yield collection_id, number, function

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, select, tuple_
 
 from variorum.records.errors import ConflictError
+from variorum.store.derived import note_derivations
 from variorum.store.engine import write_transaction
 from variorum.store.lexicon import claim
 from variorum.store.portable import PARTS
@@ -56,6 +57,7 @@ def import_rows(
         rows = _Importing(connection, collection_id, export)
         for name in PARTS:
             rows.take(name)
+        note_derivations(connection, collection_id)
         index(connection)
         _count_readings(connection, collection_id)
 

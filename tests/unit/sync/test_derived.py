@@ -227,6 +227,20 @@ def test_an_export_takes_outputs_along(bench: Bench, tmp_path: Path) -> None:
     check_outputs(other, "summary", summary)
 
 
+def test_an_import_knows_the_functions_of_generations_that_were_pruned(
+    bench: Bench, tmp_path: Path
+) -> None:
+    for version in "12":
+        with bench.open(derive={f"summary@{version}": Counting()}) as index:
+            index.sync()
+    with bench.open() as index:
+        index.prune(keep=1)
+        index.export(tmp_path / "out.jsonl")
+    with bench.open(store=tmp_path / "other") as index:
+        index.import_(tmp_path / "out.jsonl")
+        assert index.verify() == []
+
+
 @pytest.mark.parametrize("derive", [{"Summary": len}, {"a@1": len, "a@2": len}, {"a@1": 5}, 5])
 def test_what_names_no_functions_is_refused(bench: Bench, derive: object) -> None:
     with pytest.raises(InputError):
