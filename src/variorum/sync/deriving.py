@@ -6,6 +6,7 @@ Each output is kept at once.
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 from variorum.chunking import render
 from variorum.chunking.headings import SectionSpans
@@ -59,24 +60,28 @@ class _Lacking:
         """Stage the chunks of one layout."""
         text = decode(Revision(ranges.content, ranges.content_type))
         texts = texts_of(text, ranges.content_type, ranges.spans, self.derivation.unit)
-        keys = [output_key(self.tenant, *self.derivation.named, one) for one in texts]
+        keys = {one: output_key(self.tenant, *self.derivation.named, one) for one in set(texts)}
         stage_outputs(
             self.staging,
-            [Lacking(document_id, layout_id, place, key) for place, key in enumerate(keys)],
-            [Wanted(key, self.number, one) for key, one in zip(keys, texts, strict=True)],
+            [Lacking(document_id, layout_id, place, keys[one]) for place, one in enumerate(texts)],
+            [Wanted(keys[one], self.number, one) for one in dict.fromkeys(texts)],
         )
 
 
 def texts_of(
     text: Text, content_type: str, spans: Iterable[tuple[int, int]], unit: Unit
 ) -> list[str]:
-    """What a function of a unit is given for each chunk of a text, by the chunk's (start, end)."""
+    """What a function of a unit is given for each chunk of a text, by the chunk's (start, end).
+
+    The chunks of a section share one text: a copy for each would be quadratic in a long section.
+    """
     characters = text.characters
     if unit == "section":
         sections = SectionSpans(parse(text, content_type), characters)
         around = (sections.around(start, end) for start, end in spans)
         spans = ((section.start, section.end) for section in around)
-    return [render("", characters[start:end]) for start, end in spans]
+    rendered = cache(lambda start, end: render("", characters[start:end]))
+    return [rendered(start, end) for start, end in spans]
 
 
 @dataclass(frozen=True, slots=True)
