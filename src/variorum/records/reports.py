@@ -139,6 +139,10 @@ class DerivedCounts:
     reuse: int = 0
     documents: int = 0
 
+    def after(self, made: int) -> "DerivedCounts":
+        """The same once a run made so many: others that were to be made, another writer did."""
+        return replace(self, run=made, reuse=self.run + self.reuse - made)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

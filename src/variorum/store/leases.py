@@ -1,4 +1,5 @@
-"""Leases: the inputs that a writer is embedding now, so that another does not pay for them too.
+"""Leases: the inputs that a writer is embedding now, or the texts that it runs a function over, so
+that another does not pay for them too.
 
 A lease lasts as long as its holder's process: the holder keeps a lock on a file of its own, which
 the system takes away when the process ends, however it ends. No clock is asked, so none can be
@@ -12,27 +13,50 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, LargeBinary, bindparam, delete, func, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    Select,
+    bindparam,
+    delete,
+    func,
+    literal,
+    select,
+)
 
 from variorum.store.engine import write_transaction
 from variorum.store.file import FILE_NAME, gone
-from variorum.store.schema import input_, lease, vector
+from variorum.store.schema import input_, lease, output, vector
 from variorum.store.seals import insert_rows
-from variorum.store.staged import staged_input
+from variorum.store.staged import staged_input, staged_output
 
 _KEYS = bindparam("keys", expanding=True, type_=LargeBinary)
-_WITH_VECTOR = (
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a writer claims: which of `keys` are `done`, and whether a lease's key is not."""
+
+    done: Select[tuple[bytes]]
+    is_left: ColumnElement[bool]
+
+
+VECTORS = Work(
     select(input_.c.key)
     .join(vector, vector.c.input_id == input_.c.id)
-    .where(input_.c.key.in_(_KEYS))
-)
-_WITHOUT_VECTOR = (
+    .where(input_.c.key.in_(_KEYS)),
     ~select(literal(1))
     .select_from(input_.join(vector, vector.c.input_id == input_.c.id))
     .where(input_.c.key == lease.c.key)
-    .exists()
+    .exists(),
+)
+OUTPUTS = Work(
+    select(output.c.key).where(output.c.key.in_(_KEYS)),
+    ~select(literal(1)).where(output.c.key == lease.c.key).exists(),
 )
 _LEASED = select(lease.c.key, lease.c.holder).where(lease.c.key.in_(_KEYS))
 _FREE = delete(lease).where(lease.c.key.in_(_KEYS))
@@ -40,12 +64,18 @@ _FREE = delete(lease).where(lease.c.key.in_(_KEYS))
 _IN_WORK = (
     select(lease.c.holder, func.count())
     .join(staged_input, staged_input.c.key == lease.c.key)
-    .where(staged_input.c.text.is_not(None), staged_input.c.sent == 0, _WITHOUT_VECTOR)
+    .where(staged_input.c.text.is_not(None), staged_input.c.sent == 0, VECTORS.is_left)
+    .group_by(lease.c.holder)
+)
+_OUTPUTS_IN_WORK = (
+    select(lease.c.holder, func.count())
+    .join(staged_output, staged_output.c.key == lease.c.key)
+    .where(staged_output.c.text.is_not(None), OUTPUTS.is_left)
     .group_by(lease.c.holder)
 )
 _AMONG = (
     select(lease.c.holder, func.count())
-    .where(lease.c.key.in_(_KEYS), _WITHOUT_VECTOR)
+    .where(lease.c.key.in_(_KEYS), VECTORS.is_left)
     .group_by(lease.c.holder)
 )
 _KEYS_AT_ONCE = 500
@@ -63,14 +93,14 @@ class Leases:
         self._holder = holder
         self._seized: set[str] = set(_callers.get())
 
-    def claim(self, keys: Sequence[bytes]) -> tuple[set[bytes], set[bytes]]:
-        """(claimed, elsewhere): what this run is to embed, what another is at. The rest is done.
+    def claim(self, keys: Sequence[bytes], work: Work = VECTORS) -> tuple[set[bytes], set[bytes]]:
+        """(claimed, elsewhere): what this run is to do, what another is at. The rest is done.
 
         In one transaction, so that of two writers one has each input.
         """
         wanted = {"keys": list(keys)}
         with write_transaction(self._connection, lasting=False):
-            done = set(self._connection.execute(_WITH_VECTOR, wanted).scalars())
+            done = set(self._connection.execute(work.done, wanted).scalars())
             leased = {row.key: row.holder for row in self._connection.execute(_LEASED, wanted)}
             alive = {holder for holder in set(leased.values()) if self._is_waited_for(holder)}
             elsewhere = {key for key, holder in leased.items() if holder in alive} - done
@@ -81,10 +111,11 @@ class Leases:
                 insert_rows(self._connection, lease, rows)
         return claimed, elsewhere
 
-    def elsewhere(self) -> dict[str, int]:
-        """How many inputs of the plan each other living writer still has in work."""
+    def elsewhere(self, work: Work = VECTORS) -> dict[str, int]:
+        """How many inputs or outputs of the plan each other living writer still has in work."""
+        query = _IN_WORK if work is VECTORS else _OUTPUTS_IN_WORK
         with self._connection.begin():
-            found = [(row[0], row[1]) for row in self._connection.execute(_IN_WORK)]
+            found = [(row[0], row[1]) for row in self._connection.execute(query)]
         return {holder: count for holder, count in found if self._is_waited_for(holder)}
 
     def elsewhere_among(self, keys: Sequence[bytes]) -> dict[str, int]:

@@ -3,10 +3,11 @@
 Each output is kept at once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
 
 from variorum.chunking import render
 from variorum.chunking.headings import SectionSpans
@@ -17,6 +18,7 @@ from variorum.records.layout import output_key
 from variorum.records.protocols import Progress
 from variorum.records.text import Revision, Text
 from variorum.store.derived import record_output, register_derivations
+from variorum.store.leases import OUTPUTS, leases
 from variorum.store.staged_derived import (
     Lacking,
     Ranges,
@@ -29,6 +31,7 @@ from variorum.store.staged_derived import (
     stored_ranges,
 )
 from variorum.store.staging import Staging
+from variorum.sync.sharing import Shared
 
 
 def stage_lacking(
@@ -92,33 +95,61 @@ class Failure:
     reason: str
 
 
-def derive(
-    staging: Staging, wanted: Sequence[Derivation], removal: int, progress: Progress, total: int
-) -> list[Failure]:
-    """Run every function over each text that it was never run over; what failed.
+@dataclass(slots=True)
+class Deriving:
+    """A run of every function over each text that it was never run over: how many outputs were
+    made, and what failed.
 
-    Raises:
-        UnavailableError: a function says that it cannot answer now. What was made is kept.
-        ConflictError: something was removed from the store meanwhile.
+    A text that another writer is at is waited for, with nothing of this run's in the way.
     """
-    failures: list[Failure] = []
-    if not wanted:
-        return failures
-    ids = register_derivations(staging.connection, [one.named for one in wanted])
-    for done, one in enumerate(outputs_to_make(staging), start=1):
-        derivation = wanted[one.derivation]
+
+    staging: Staging
+    wanted: Sequence[Derivation]
+    removal: int
+    progress: Progress
+    total: int
+    made: int = 0
+    failures: dict[bytes, Failure] = field(default_factory=dict)
+    _ids: list[int] = field(default_factory=list)
+
+    def run(self, folder: Path) -> None:
+        """Run them; `folder` is the store's.
+
+        Raises:
+            UnavailableError: a function says that it cannot answer now. What was made is kept.
+            ConflictError: something was removed from the store meanwhile.
+        """
+        connection = self.staging.connection
+        self._ids = register_derivations(connection, [one.named for one in self.wanted])
+        if not self.total:
+            return
+        with leases(connection, folder) as mine:
+            in_work = partial(mine.elsewhere, OUTPUTS)
+            Shared(mine, self._untried, in_work, OUTPUTS).rounds(self._make)
+
+    def _untried(self) -> Iterator[Wanted]:
+        return (one for one in outputs_to_make(self.staging) if one.key not in self.failures)
+
+    def _make(self, claimed: Iterator[Wanted]) -> None:
+        for one in claimed:
+            reason = self._failure(one)
+            if reason:
+                self.failures[one.key] = Failure(one.key, reason)
+            self.progress("derive", self.made + len(self.failures), self.total)
+
+    def _failure(self, one: Wanted) -> str:
+        """Make one output and keep it, or why that failed."""
+        derivation = self.wanted[one.derivation]
         try:
             made = derivation.function(one.text)
         except UnavailableError:
             raise
         except Exception as error:
-            reason = f"{derivation.name} failed: {type(error).__name__}: {error}"
-            failures.append(Failure(one.key, reason))
-        else:
-            if isinstance(made, str):
-                record_output(staging.connection, one.key, ids[one.derivation], made, removal)
-            else:
-                reason = f"{derivation.name} gave {type(made).__name__}, not text"
-                failures.append(Failure(one.key, reason))
-        progress("derive", done, total)
-    return failures
+            return f"{derivation.name} failed: {type(error).__name__}: {error}"
+        if not isinstance(made, str):
+            return f"{derivation.name} gave {type(made).__name__}, not text"
+        record_output(
+            self.staging.connection, one.key, self._ids[one.derivation], made, self.removal
+        )
+        self.made += 1
+        return ""

@@ -28,7 +28,7 @@ from variorum.store.standing import settle
 from variorum.store.store import Store
 from variorum.store.vectors import NewVector, record_vectors
 from variorum.sync.costing import document_costs
-from variorum.sync.deriving import derive
+from variorum.sync.deriving import Deriving
 from variorum.sync.planning import Plan, planned
 from variorum.sync.probing import keep_or_compare
 from variorum.sync.sharing import Shared
@@ -197,6 +197,7 @@ class _Run:
     embed_s: float = 0.0
     done_inputs: int = 0
     done_tokens: int = 0
+    made_outputs: int = 0
     rejected: list[Rejected[StagedInput]] = field(default_factory=list)
 
     def embed(self) -> None:
@@ -264,9 +265,14 @@ class _Run:
 
         A document that is held already stays so without the output.
         """
-        plan, staging = self.plan, self.plan.staging
+        plan, staging, wanted = self.plan, self.plan.staging, self.plan.target.derive
+        if not wanted:
+            return
         total = plan.report.derived.run
-        for one in derive(staging, plan.target.derive, plan.removal, plan.target.progress, total):
+        deriving = Deriving(staging, wanted, plan.removal, plan.target.progress, total)
+        deriving.run(plan.store.folder)
+        self.made_outputs = deriving.made
+        for one in deriving.failures.values():
             for document, is_staged in documents_with(
                 staging, plan.collection_id, *forget_output(staging, one.key)
             ):
@@ -283,8 +289,10 @@ class _Run:
 
     def report(self, generation: int | None = None) -> Report:
         """The plan's report with what this run measured."""
+        derived = self.plan.report.derived
         return self.plan.report.with_run(
             generation=generation,
+            derived=derived.after(self.made_outputs),
             embedder_calls=self.count.calls,
             embed_s=self.embed_s,
             elapsed_s=perf_counter() - self.plan.started,

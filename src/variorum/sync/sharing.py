@@ -1,4 +1,4 @@
-"""Embedding beside other writers: each input is claimed by one, and the others wait for it."""
+"""Work beside other writers: each input or output is claimed by one, and the others wait for it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import Generic, Protocol, TypeVar
 
-from variorum.store.leases import Leases
+from variorum.store.leases import VECTORS, Leases, Work
 
 CLAIM_INPUTS = 128
-"""Inputs claimed in one transaction."""
+"""Inputs or outputs claimed in one transaction."""
 
 POLL_S = 0.1
 PATIENCE_S = 120.0
@@ -17,7 +17,7 @@ PATIENCE_S = 120.0
 
 
 class Keyed(Protocol):
-    """An input of the model."""
+    """An input of the model, or an output of a function."""
 
     @property
     def key(self) -> bytes:
@@ -29,26 +29,27 @@ T = TypeVar("T", bound=Keyed)
 
 @dataclass(slots=True)
 class Shared(Generic[T]):
-    """Inputs that this run wants, shared with whoever else embeds them.
+    """Inputs or outputs that this run wants, shared with whoever else makes them.
 
-    `wanted` lists those that this run did not send yet; `in_work` counts, for each other living
+    `wanted` lists those that this run did not try yet; `in_work` counts, for each other living
     writer, those that it is at.
     """
 
     leases: Leases
     wanted: Callable[[], Iterator[T]]
     in_work: Callable[[], dict[str, int]]
+    work: Work = VECTORS
     elsewhere: int = 0
 
-    def rounds(self, embed: Callable[[Iterator[T]], None]) -> None:
-        """Embed what can be claimed, wait for what others are at, and claim what they left.
+    def rounds(self, make: Callable[[Iterator[T]], None]) -> None:
+        """Make what can be claimed, wait for what others are at, and claim what they left.
 
-        `embed` keeps all that it is answered. So a run that waits holds no lease with work to do,
-        and two never wait for each other.
+        `make` keeps all that it makes. So a run that waits holds no lease with work to do, and two
+        never wait for each other.
         """
         while True:
             self.elsewhere = 0
-            embed(self._claimed())
+            make(self._claimed())
             if not self.elsewhere:
                 return
             self._wait()
@@ -56,7 +57,7 @@ class Shared(Generic[T]):
     def _claimed(self) -> Iterator[T]:
         inputs = self.wanted()
         while page := list(islice(inputs, CLAIM_INPUTS)):
-            claimed, elsewhere = self.leases.claim([one.key for one in page])
+            claimed, elsewhere = self.leases.claim([one.key for one in page], self.work)
             self.elsewhere += len(elsewhere)
             yield from (one for one in page if one.key in claimed)
 
