@@ -97,7 +97,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Deriving:
-    """A run of every function over each text that it was never run over: how many outputs were
+    """A run of every function over each text that it was never run over: which outputs were
     made, and what failed.
 
     A text that another writer is at is waited for, with nothing of this run's in the way.
@@ -108,7 +108,7 @@ class Deriving:
     removal: int
     progress: Progress
     total: int
-    made: int = 0
+    made: set[bytes] = field(default_factory=set)
     failures: dict[bytes, Failure] = field(default_factory=dict)
     _ids: list[int] = field(default_factory=list)
 
@@ -135,7 +135,7 @@ class Deriving:
             reason = self._failure(one)
             if reason:
                 self.failures[one.key] = Failure(one.key, reason)
-            self.progress("derive", self.made + len(self.failures), self.total)
+            self.progress("derive", len(self.made) + len(self.failures), self.total)
 
     def _failure(self, one: Wanted) -> str:
         """Make one output and keep it, or why that failed."""
@@ -151,5 +151,5 @@ class Deriving:
         record_output(
             self.staging.connection, one.key, self._ids[one.derivation], made, self.removal
         )
-        self.made += 1
+        self.made.add(one.key)
         return ""

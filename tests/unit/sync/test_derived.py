@@ -120,6 +120,15 @@ def test_a_held_document_leaves_what_it_shares_to_the_others(bench: Bench) -> No
         assert index.verify() == []
 
 
+def test_what_was_made_for_a_document_that_is_then_held_is_not_taken_from_what_is_reused(
+    bench: Bench,
+) -> None:
+    bench.write({"a.md": document("One", "Two", "Three", "Four")})
+    report = synced(bench, summary_v1=Counting(fails="Two"))
+    counts = report.derived  # type: ignore[attr-defined]
+    assert (counts.run, counts.reuse) == (4, 0)
+
+
 def test_a_failure_of_a_new_version_leaves_the_document_as_it_is(bench: Bench) -> None:
     synced(bench, summary_v1=Counting())
     picky = Counting("b", fails="Two")
