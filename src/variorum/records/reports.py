@@ -139,9 +139,11 @@ class DerivedCounts:
     reuse: int = 0
     documents: int = 0
 
-    def after(self, made: int) -> "DerivedCounts":
-        """The same once a run made so many: others that were to be made, another writer did."""
-        return replace(self, run=made, reuse=self.run + self.reuse - made)
+    def after(self, made: int, dropped: int) -> "DerivedCounts":
+        """The same once a run made so many, some of them for documents that it then held: others
+        that were to be made, another writer did.
+        """
+        return replace(self, run=made, reuse=self.run + self.reuse - (made - dropped))
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,6 +217,12 @@ def documents_with(
         return [*first, *((DocumentName(*row), False) for row in staging.connection.execute(stays))]
 
 
+def output_keys(staging: Staging) -> set[bytes]:
+    """What the staged plan needs, made or not."""
+    with staging.connection.begin():
+        return set(staging.connection.execute(select(staged_output.c.key)).scalars())
+
+
 def forget_unneeded(staging: Staging) -> None:
     """Unstage what only documents needed that are not staged any more."""
     gone = staged_derived.c.document_id.is_not(None) & staged_derived.c.document_id.not_in(

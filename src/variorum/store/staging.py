@@ -48,6 +48,22 @@ _STORED_LAYOUT = (
     .order_by(layout.c.ordinal.desc())
     .limit(1)
 )
+_FIRST_USE = (
+    select(staged_chunk.c.document_id, staged_chunk.c.ordinal)
+    .where(staged_chunk.c.key == staged_input.c.key)
+    .order_by(staged_chunk.c.document_id, staged_chunk.c.ordinal)
+    .limit(1)
+)
+_HAND_OVER_INPUTS = (
+    update(staged_input)
+    .where(staged_input.c.document_id == bindparam("withdrawn"))
+    .values(
+        document_id=_FIRST_USE.with_only_columns(staged_chunk.c.document_id).scalar_subquery(),
+        ordinal=_FIRST_USE.with_only_columns(staged_chunk.c.ordinal).scalar_subquery(),
+    )
+)
+"""An input of a withdrawn document that others share counts for the first of these."""
+
 _NOTE_SENT = update(staged_input).where(staged_input.c.key == bindparam("sent_key")).values(sent=1)
 _LAID_OUT_BY = select(staged_document.c.id, staged_document.c.layout_ordinal).where(
     staged_document.c.sha256 == bindparam("sha256"),
@@ -379,6 +395,7 @@ class Staging:
             )
             needed = select(staged_chunk.c.key).where(staged_chunk.c.key == staged_input.c.key)
             self.connection.execute(delete(staged_input).where(~needed.exists()))
+            self.connection.execute(_HAND_OVER_INPUTS, {"withdrawn": identifier})
 
     def _hand_over_layout(self, identifier: int) -> None:
         """Another staged document of the same revision becomes the one that brings the layout."""

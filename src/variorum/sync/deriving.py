@@ -6,7 +6,7 @@ Each output is kept at once.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from variorum.chunking import render
@@ -63,24 +63,28 @@ class _Lacking:
         """Stage the chunks of one layout."""
         text = decode(Revision(ranges.content, ranges.content_type))
         texts = texts_of(text, ranges.content_type, ranges.spans, self.derivation.unit)
-        keys = [output_key(self.tenant, *self.derivation.named, one) for one in texts]
+        keys = {one: output_key(self.tenant, *self.derivation.named, one) for one in set(texts)}
         stage_outputs(
             self.staging,
-            [Lacking(document_id, layout_id, place, key) for place, key in enumerate(keys)],
-            [Wanted(key, self.number, one) for key, one in zip(keys, texts, strict=True)],
+            [Lacking(document_id, layout_id, place, keys[one]) for place, one in enumerate(texts)],
+            [Wanted(keys[one], self.number, one) for one in dict.fromkeys(texts)],
         )
 
 
 def texts_of(
     text: Text, content_type: str, spans: Iterable[tuple[int, int]], unit: Unit
 ) -> list[str]:
-    """What a function of a unit is given for each chunk of a text, by the chunk's (start, end)."""
+    """What a function of a unit is given for each chunk of a text, by the chunk's (start, end).
+
+    The chunks of a section share one text: a copy for each would be quadratic in a long section.
+    """
     characters = text.characters
     if unit == "section":
         sections = SectionSpans(parse(text, content_type), characters)
         around = (sections.around(start, end) for start, end in spans)
         spans = ((section.start, section.end) for section in around)
-    return [render("", characters[start:end]) for start, end in spans]
+    rendered = cache(lambda start, end: render("", characters[start:end]))
+    return [rendered(start, end) for start, end in spans]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Deriving:
-    """A run of every function over each text that it was never run over: how many outputs were
+    """A run of every function over each text that it was never run over: which outputs were
     made, and what failed.
 
     A text that another writer is at is waited for, with nothing of this run's in the way.
@@ -104,7 +108,7 @@ class Deriving:
     removal: int
     progress: Progress
     total: int
-    made: int = 0
+    made: set[bytes] = field(default_factory=set)
     failures: dict[bytes, Failure] = field(default_factory=dict)
     _ids: list[int] = field(default_factory=list)
 
@@ -131,7 +135,7 @@ class Deriving:
             reason = self._failure(one)
             if reason:
                 self.failures[one.key] = Failure(one.key, reason)
-            self.progress("derive", self.made + len(self.failures), self.total)
+            self.progress("derive", len(self.made) + len(self.failures), self.total)
 
     def _failure(self, one: Wanted) -> str:
         """Make one output and keep it, or why that failed."""
@@ -147,5 +151,5 @@ class Deriving:
         record_output(
             self.staging.connection, one.key, self._ids[one.derivation], made, self.removal
         )
-        self.made += 1
+        self.made.add(one.key)
         return ""

@@ -21,7 +21,7 @@ from variorum.store.publish import (
     register_recipe,
     release_sources,
 )
-from variorum.store.staged_derived import documents_with, forget_output
+from variorum.store.staged_derived import documents_with, forget_output, output_keys
 from variorum.store.staged_terms import TermsTakenError
 from variorum.store.staging import StagedInput
 from variorum.store.standing import settle
@@ -198,6 +198,7 @@ class _Run:
     done_inputs: int = 0
     done_tokens: int = 0
     made_outputs: int = 0
+    dropped_outputs: int = 0
     rejected: list[Rejected[StagedInput]] = field(default_factory=list)
 
     def embed(self) -> None:
@@ -271,7 +272,7 @@ class _Run:
         total = plan.report.derived.run
         deriving = Deriving(staging, wanted, plan.removal, plan.target.progress, total)
         deriving.run(plan.store.folder)
-        self.made_outputs = deriving.made
+        self.made_outputs = len(deriving.made)
         for one in deriving.failures.values():
             for document, is_staged in documents_with(
                 staging, plan.collection_id, *forget_output(staging, one.key)
@@ -281,6 +282,7 @@ class _Run:
                     plan.withdraw(document, held)
                 else:
                     plan.note_held(held)
+        self.dropped_outputs = len(deriving.made - output_keys(staging))
 
     @property
     def calls(self) -> int:
@@ -292,7 +294,7 @@ class _Run:
         derived = self.plan.report.derived
         return self.plan.report.with_run(
             generation=generation,
-            derived=derived.after(self.made_outputs),
+            derived=derived.after(self.made_outputs, self.dropped_outputs),
             embedder_calls=self.count.calls,
             embed_s=self.embed_s,
             elapsed_s=perf_counter() - self.plan.started,

@@ -36,12 +36,13 @@ def output_problems(
     Of sections none is looked at where another parser laid them out.
     """
     made = {unit: _texts(layout, text, unit) for unit in get_args(Unit)}
+    key_of_output = cache(output_key)  # The chunks of a section have one text, which may be long.
     for ordinal, name, version, key in outputs:
         unit = unit_of(version)
         if unit == "section" and not is_parsed_alike(layout):
             continue
         passage = made[unit]().get(ordinal, "")
-        if output_key(layout.tenant, name, version, passage) != key:
+        if key_of_output(layout.tenant, name, version, passage) != key:
             row = f"derived layout_id={layout.id} ordinal={ordinal}"
             yield row, f"what {name}@{version} made is not of the {unit}'s text"
 

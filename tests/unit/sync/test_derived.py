@@ -111,6 +111,24 @@ def test_a_failure_holds_the_document_and_the_rest_is_published(bench: Bench) ->
     check_outputs(bench, "summary", picky)
 
 
+def test_a_held_document_leaves_what_it_shares_to_the_others(bench: Bench) -> None:
+    bench.write({"b.md": document("One", "Three"), "c.md": document("One", "Three")})
+    report = synced(bench, summary_v1=Counting(fails="Two"))
+    assert report.documents.held == 1  # type: ignore[attr-defined]
+    assert report.inputs.embed == 3  # type: ignore[attr-defined]
+    with bench.open() as index:
+        assert index.verify() == []
+
+
+def test_what_was_made_for_a_document_that_is_then_held_is_not_taken_from_what_is_reused(
+    bench: Bench,
+) -> None:
+    bench.write({"a.md": document("One", "Two", "Three", "Four")})
+    report = synced(bench, summary_v1=Counting(fails="Two"))
+    counts = report.derived  # type: ignore[attr-defined]
+    assert (counts.run, counts.reuse) == (4, 0)
+
+
 def test_a_failure_of_a_new_version_leaves_the_document_as_it_is(bench: Bench) -> None:
     synced(bench, summary_v1=Counting())
     picky = Counting("b", fails="Two")

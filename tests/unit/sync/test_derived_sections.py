@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from deriving import Counting, hits
+from variorum.formats import decode
 from variorum.records.errors import InputError
-from variorum.sync import slices
+from variorum.records.layout import output_key
+from variorum.records.text import Revision
+from variorum.sync import deriving, slices
 from variorum.sync.deriving import texts_of
 from workbench import Bench, rule, words
 
@@ -101,6 +104,31 @@ def test_an_output_of_another_section_is_found(
         others = lambda *given: [text + "!" for text in texts_of(*given)]  # noqa: E731
         monkeypatch.setattr(slices, "texts_of", others)
         assert {one.kind for one in index.verify()} == {"derived"}
+
+
+def test_a_section_is_hashed_once_however_many_chunks_it_has(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write({"long.txt": "\n\n".join(words(f"long{n}") for n in range(40))})
+    hashed: list[str] = []
+
+    def counted(scope: str, name: str, version: str, text: str) -> bytes:
+        hashed.append(text)
+        return output_key(scope, name, version, text)
+
+    monkeypatch.setattr(deriving, "output_key", counted)
+    monkeypatch.setattr(slices, "output_key", counted)
+    with bench.open(derive_sections={"summary@1": Counting()}) as index:
+        assert index.sync().derived.run == 4
+        assert len(hashed) == 4
+        assert index.verify() == []
+        assert len(hashed) == 8
+
+
+def test_the_chunks_of_a_section_share_one_text() -> None:
+    text = decode(Revision("# 标题\n\n一 two 三 four\n".encode(), "text/markdown"))
+    first, second = texts_of(text, "text/markdown", [(0, 8), (8, 14)], "section")
+    assert first is second
 
 
 def test_one_name_is_of_chunks_or_of_sections(bench: Bench) -> None:
