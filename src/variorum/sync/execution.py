@@ -282,7 +282,8 @@ class _Run:
                     plan.withdraw(document, held)
                 else:
                     plan.note_held(held)
-        self.dropped_outputs = len(deriving.made - output_keys(staging))
+        if deriving.failures:
+            self.dropped_outputs = len(deriving.made - output_keys(staging))
 
     @property
     def calls(self) -> int:
