@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import variorum
 from bench.documents import SOURCES, document
@@ -28,6 +29,9 @@ DOCUMENTS = 24
 TOPICS = 4
 KEPT = 4
 STATES_KEPT = 60
+SAMPLES = 100
+"""Most of a process that a record has."""
+
 POLICY = """
 [[rules]]
 documents = ["docs:open-*"]
@@ -372,7 +376,7 @@ def result_of(found: Sequence[Watched]) -> Result:
             )
         )
     result.tables.append(Table("side by side on one store", columns, rows))
-    result.figures["processes"] = [asdict(one) for one in found]
+    result.figures["processes"] = [_thinned(asdict(one)) for one in found]
     wrong, growing = sum(len(one.wrong) for one in found), sum(one.grows for one in found)
     done = sum(one.done for one in found if one.role.startswith("reader"))
     result.targets += [
@@ -384,6 +388,12 @@ def result_of(found: Sequence[Watched]) -> Result:
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=120.0, help="3600 for an hour")
+
+
+def _thinned(process: dict[str, Any]) -> dict[str, Any]:
+    """A process with a hundred samples at the most of what it held."""
+    held = process["held"]
+    return {**process, "held": held[:: max(1, -(-len(held) // SAMPLES))]}
 
 
 STUDY = Study("soak", "a writer, two readers, a pruner and a changing policy", run, _arguments)
