@@ -119,7 +119,7 @@ def write_table(folder: Path, table: Table, run: Run) -> None:
     writer.writerow(table.columns)
     writer.writerows([printed(cell) for cell in row] for row in table.rows)
     content = text.getvalue().encode()
-    write_whole(folder / f"{table.name}.csv", content)
+    write_into(folder / f"{table.name}.csv", content)
     record = {
         "table": table.name,
         "title": table.title,
@@ -134,13 +134,19 @@ def write_table(folder: Path, table: Table, run: Run) -> None:
 def write_audit(folder: Path, rows: Iterable[Mapping[str, object]], name: str = AUDIT) -> None:
     """One JSON object a line: every document with its numbers, or why it has none."""
     lines = (json.dumps(row, ensure_ascii=False, default=_exact) for row in rows)
-    write_whole(folder / name, "".join(line + "\n" for line in lines).encode())
+    write_into(folder / name, "".join(line + "\n" for line in lines).encode())
 
 
 def write_json(path: Path, content: Mapping[str, object] | Sequence[object]) -> None:
     """Write an object or a list, each key on a line."""
     text = json.dumps(content, ensure_ascii=False, indent=1, default=_exact) + "\n"
-    write_whole(path, text.encode())
+    write_into(path, text.encode())
+
+
+def write_into(path: Path, content: bytes) -> None:
+    """Write a whole file, its folder made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
 
 
 def _exact(value: object) -> object:

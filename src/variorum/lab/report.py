@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from variorum.lab import pages, sections
+from variorum.lab.record import write_into
 from variorum.lab.written import Folder, written
-from variorum.records.writing import write_whole
 
 _SHOWN = ("means", "sizes", "bands", "position", "overlap", "strategies", "documents", "failures")
 
@@ -22,7 +22,7 @@ def report(folder: Path, file: Path, *, with_text: bool = True) -> int:
     """
     runs = written(folder)
     body = [piece for one in runs for piece in _run(one, with_text=with_text, alone=len(runs) == 1)]
-    write_whole(file, pages.page(f"Variorum: {folder.name}", body).encode())
+    write_into(file, pages.page(f"Variorum: {folder.name}", body).encode())
     return len(runs)
 
 

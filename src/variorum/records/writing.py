@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write all of a file, or leave what was there; its folder is made.
+    """Write all of a file, or leave what was there.
 
     What is there and is no file of its own, such as a pipe, a device or a link, is written to: it
     stays what it is.
@@ -17,7 +17,6 @@ def write_whole(path: Path, content: bytes) -> None:
     if path.is_symlink() or (path.exists() and not path.is_file()):
         path.write_bytes(content)
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_bytes(content)
