@@ -169,9 +169,12 @@ def test_LIM_09_a_megabyte_on_one_line_takes_time_in_proportion(name):
     times = []
     for text in (line, line * 2):
         tokens = TokenMap(range(0, len(text), 3))
-        started = time.process_time()
-        spans = chunker_of(name).spans(text, plain_structure(text), tokens)
-        times.append(time.process_time() - started)
+        taken = []
+        for _ in range(3):  # The least of three: a collection of all garbage may fall into one.
+            started = time.process_time()
+            spans = chunker_of(name).spans(text, plain_structure(text), tokens)
+            taken.append(time.process_time() - started)
+        times.append(min(taken))
         assert spans[-1].end == len(text)
     assert lengths[0] > 500_000
     assert times[0] < 10
