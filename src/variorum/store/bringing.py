@@ -92,7 +92,7 @@ _OPENED_ROWS = (
         schema.layout.c.recipe_id == _RECIPE,
     )
 )
-_OPENED_COLUMNS = (
+MANIFEST_COLUMNS = (
     "collection_id",
     "document_id",
     "revision_id",
@@ -100,6 +100,7 @@ _OPENED_COLUMNS = (
     "metadata",
     "from_generation",
 )
+"""Those of a manifest row that a publish opens."""
 
 
 def add_documents(connection: Connection, collection_id: int) -> None:
@@ -134,4 +135,4 @@ def close_rows(connection: Connection, number: int) -> None:
 def open_rows(connection: Connection, collection_id: int, recipe_id: int, number: int) -> None:
     """A manifest row for each staged document that goes on."""
     wanted = {"of_collection": collection_id, "of_recipe": recipe_id, "new_number": number}
-    insert_selected(connection, schema.manifest, _OPENED_COLUMNS, _OPENED_ROWS, wanted)
+    insert_selected(connection, schema.manifest, MANIFEST_COLUMNS, _OPENED_ROWS, wanted)

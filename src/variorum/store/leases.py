@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     LargeBinary,
     Select,
@@ -28,6 +28,7 @@ from sqlalchemy import (
     select,
 )
 
+from variorum.store.batches import batches
 from variorum.store.engine import write_transaction
 from variorum.store.file import FILE_NAME, gone
 from variorum.store.schema import input_, lease, output, vector
@@ -39,46 +40,40 @@ _KEYS = bindparam("keys", expanding=True, type_=LargeBinary)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a writer claims: which of `keys` are `done`, and whether a lease's key is not."""
+    """What a writer claims: which of `keys` are `done`, and how much of the plan each holder is
+    still at.
+    """
 
     done: Select[tuple[bytes]]
-    is_left: ColumnElement[bool]
+    in_work: Select[Any]
 
 
+_WITHOUT_VECTOR = (
+    ~select(literal(1))
+    .select_from(input_.join(vector, vector.c.input_id == input_.c.id))
+    .where(input_.c.key == lease.c.key)
+    .exists()
+)
+_WITHOUT_OUTPUT = ~select(literal(1)).where(output.c.key == lease.c.key).exists()
+_HELD = select(lease.c.holder, func.count()).group_by(lease.c.holder)
+# What is in work walks the leases, of which there are few, and looks each up in the plan.
 VECTORS = Work(
     select(input_.c.key)
     .join(vector, vector.c.input_id == input_.c.id)
     .where(input_.c.key.in_(_KEYS)),
-    ~select(literal(1))
-    .select_from(input_.join(vector, vector.c.input_id == input_.c.id))
-    .where(input_.c.key == lease.c.key)
-    .exists(),
+    _HELD.join(staged_input, staged_input.c.key == lease.c.key).where(
+        staged_input.c.text.is_not(None), staged_input.c.sent == 0, _WITHOUT_VECTOR
+    ),
 )
 OUTPUTS = Work(
     select(output.c.key).where(output.c.key.in_(_KEYS)),
-    ~select(literal(1)).where(output.c.key == lease.c.key).exists(),
+    _HELD.join(staged_output, staged_output.c.key == lease.c.key).where(
+        staged_output.c.text.is_not(None), _WITHOUT_OUTPUT
+    ),
 )
 _LEASED = select(lease.c.key, lease.c.holder).where(lease.c.key.in_(_KEYS))
 _FREE = delete(lease).where(lease.c.key.in_(_KEYS))
-# Walks the leases, of which there are few, and looks each up in the plan.
-_IN_WORK = (
-    select(lease.c.holder, func.count())
-    .join(staged_input, staged_input.c.key == lease.c.key)
-    .where(staged_input.c.text.is_not(None), staged_input.c.sent == 0, VECTORS.is_left)
-    .group_by(lease.c.holder)
-)
-_OUTPUTS_IN_WORK = (
-    select(lease.c.holder, func.count())
-    .join(staged_output, staged_output.c.key == lease.c.key)
-    .where(staged_output.c.text.is_not(None), OUTPUTS.is_left)
-    .group_by(lease.c.holder)
-)
-_AMONG = (
-    select(lease.c.holder, func.count())
-    .where(lease.c.key.in_(_KEYS), VECTORS.is_left)
-    .group_by(lease.c.holder)
-)
-_KEYS_AT_ONCE = 500
+_AMONG = _HELD.where(lease.c.key.in_(_KEYS), _WITHOUT_VECTOR)
 
 _callers: ContextVar[frozenset[str]] = ContextVar("_callers", default=frozenset())
 """The holders whose work this call is a part of: to wait for one of them would be for ever."""
@@ -113,18 +108,16 @@ class Leases:
 
     def elsewhere(self, work: Work = VECTORS) -> dict[str, int]:
         """How many inputs or outputs of the plan each other living writer still has in work."""
-        query = _IN_WORK if work is VECTORS else _OUTPUTS_IN_WORK
         with self._connection.begin():
-            found = [(row[0], row[1]) for row in self._connection.execute(query)]
+            found = [(row[0], row[1]) for row in self._connection.execute(work.in_work)]
         return {holder: count for holder, count in found if self._is_waited_for(holder)}
 
     def elsewhere_among(self, keys: Sequence[bytes]) -> dict[str, int]:
         """The same of the given inputs."""
         found: Counter[str] = Counter()
         with self._connection.begin():
-            for start in range(0, len(keys), _KEYS_AT_ONCE):
-                some = {"keys": list(keys[start : start + _KEYS_AT_ONCE])}
-                for holder, count in self._connection.execute(_AMONG, some):
+            for some in batches(keys):
+                for holder, count in self._connection.execute(_AMONG, {"keys": some}):
                     found[holder] += count
         return {holder: count for holder, count in found.items() if self._is_waited_for(holder)}
 

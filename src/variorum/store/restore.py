@@ -3,6 +3,7 @@
 from sqlalchemy import Connection, Integer, bindparam, select, update
 
 from variorum.store import schema
+from variorum.store.bringing import MANIFEST_COLUMNS
 from variorum.store.engine import write_transaction
 from variorum.store.manifests import visible_at
 from variorum.store.publish import Publication, advance_head
@@ -67,18 +68,8 @@ def restore(connection: Connection, publication: Publication, wanted: int) -> in
             visible_at(wanted),
             ~still_open,
         )
-        columns = (
-            "collection_id",
-            "document_id",
-            "revision_id",
-            "layout_id",
-            "metadata",
-            "from_generation",
-            "reader_set_id",
-            "effective_from",
-            "effective_until",
-        )
-        insert_selected(connection, rows, columns, back)
+        narrowed = ("reader_set_id", "effective_from", "effective_until")
+        insert_selected(connection, rows, (*MANIFEST_COLUMNS, *narrowed), back)
         connection.execute(
             update(schema.source)
             .where(schema.source.c.collection_id == publication.collection_id)

@@ -81,9 +81,8 @@ def stage_terms(staging: Staging, inputs: Sequence[tuple[int, Terms]]) -> None:
         staging.connection.execute(insert(staged_indexed), indexed_rows(new))
         segment = new[0][0]
         rows = [(term, segment, data) for term, data in packed_lists(segment, new)]
-        if (
-            rows
-        ):  # As they are: turning each value into the engine's type takes longer than storing.
+        if rows:
+            # As they are: turning each value into the engine's type takes longer than storing it.
             statement = insert(staged_posting).compile(dialect=staging.connection.dialect)
             staging.connection.exec_driver_sql(str(statement), rows)
 

@@ -87,18 +87,10 @@ def texts_of(
     return [rendered(start, end) for start, end in spans]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An output that could not be made, and why."""
-
-    key: bytes
-    reason: str
-
-
 @dataclass(slots=True)
 class Deriving:
     """A run of every function over each text that it was never run over: which outputs were
-    made, and what failed.
+    made, and why which were not.
 
     A text that another writer is at is waited for, with nothing of this run's in the way.
     """
@@ -109,7 +101,7 @@ class Deriving:
     progress: Progress
     total: int
     made: set[bytes] = field(default_factory=set)
-    failures: dict[bytes, Failure] = field(default_factory=dict)
+    failures: dict[bytes, str] = field(default_factory=dict)
     _ids: list[int] = field(default_factory=list)
 
     def run(self, folder: Path) -> None:
@@ -132,9 +124,8 @@ class Deriving:
 
     def _make(self, claimed: Iterator[Wanted]) -> None:
         for one in claimed:
-            reason = self._failure(one)
-            if reason:
-                self.failures[one.key] = Failure(one.key, reason)
+            if reason := self._failure(one):
+                self.failures[one.key] = reason
             self.progress("derive", len(self.made) + len(self.failures), self.total)
 
     def _failure(self, one: Wanted) -> str:

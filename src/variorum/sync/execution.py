@@ -273,11 +273,11 @@ class _Run:
         deriving = Deriving(staging, wanted, plan.removal, plan.target.progress, total)
         deriving.run(plan.store.folder)
         self.made_outputs = len(deriving.made)
-        for one in deriving.failures.values():
+        for key, reason in deriving.failures.items():
             for document, is_staged in documents_with(
-                staging, plan.collection_id, *forget_output(staging, one.key)
+                staging, plan.collection_id, *forget_output(staging, key)
             ):
-                held = Held(document, DERIVE_FAILED, message=one.reason)
+                held = Held(document, DERIVE_FAILED, message=reason)
                 if is_staged:
                     plan.withdraw(document, held)
                 else:

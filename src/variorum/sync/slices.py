@@ -1,8 +1,7 @@
 """What a stored layout says of its text, made again from the text: keys, headings, sections."""
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import get_args
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
 
 from variorum.chunking import render
 from variorum.chunking.headings import Headings, first_character
@@ -35,28 +34,23 @@ def output_problems(
 
     Of sections none is looked at where another parser laid them out.
     """
-    made = {unit: _texts(layout, text, unit) for unit in get_args(Unit)}
+    texts = cache(partial(_texts, layout, text))
     key_of_output = cache(output_key)  # The chunks of a section have one text, which may be long.
     for ordinal, name, version, key in outputs:
         unit = unit_of(version)
         if unit == "section" and not is_parsed_alike(layout):
             continue
-        passage = made[unit]().get(ordinal, "")
+        passage = texts(unit).get(ordinal, "")
         if key_of_output(layout.tenant, name, version, passage) != key:
             row = f"derived layout_id={layout.id} ordinal={ordinal}"
             yield row, f"what {name}@{version} made is not of the {unit}'s text"
 
 
-def _texts(layout: StoredLayout, text: Text, unit: Unit) -> Callable[[], dict[int, str]]:
-    """What a function of a unit is given for each chunk, by its ordinal; worked out when asked."""
-
-    @cache
-    def texts() -> dict[int, str]:
-        spans = [(one.start, one.end) for one in layout.chunks]
-        ordinals = (one.ordinal for one in layout.chunks)
-        return dict(zip(ordinals, texts_of(text, layout.content_type, spans, unit), strict=True))
-
-    return texts
+def _texts(layout: StoredLayout, text: Text, unit: Unit) -> dict[int, str]:
+    """What a function of a unit is given for each chunk, by its ordinal."""
+    spans = [(one.start, one.end) for one in layout.chunks]
+    ordinals = (one.ordinal for one in layout.chunks)
+    return dict(zip(ordinals, texts_of(text, layout.content_type, spans, unit), strict=True))
 
 
 class Sections:
