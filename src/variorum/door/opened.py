@@ -70,7 +70,7 @@ class Opened:
         self._is_model_named = is_model_named or config.path is not None
         self._used: dict[str, Embedder] = {}
         self._embedders: dict[str, Embedder] = {}
-        self._probed: set[str] = set()
+        self._probed: set[tuple[int, str]] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -210,10 +210,10 @@ class Opened:
 
     def _require_stored_model(self, embedder: Embedder) -> None:
         """Once for each model: whether it still gives the vectors that it gave."""
-        fingerprint = embedder.identity.fingerprint
-        if fingerprint not in self._probed:
+        key = (self._store.opened(), embedder.identity.fingerprint)
+        if key not in self._probed:
             require_stored_model(self._store, embedder)
-            self._probed.add(fingerprint)
+            self._probed.add(key)
 
     def _snapshot(self) -> Snapshot:
         """The newest generation as it is stored, for the owner's accounts."""

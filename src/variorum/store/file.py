@@ -182,6 +182,18 @@ def changed_meanwhile(path: Path) -> BusyError:
     )
 
 
+def replaced(path: Path) -> BusyError:
+    """The error about a file that took the place of the one that was being read."""
+    return BusyError(
+        "the store was replaced while it was read",
+        kind="store-changed",
+        subject=str(path),
+        expected="the store that the command began with",
+        found="another one in its place",
+        remedy="run the command again: it will read the new store",
+    )
+
+
 def refuse_network_file_system(path: Path) -> None:
     """Refuse a path whose file system cannot be trusted with locks.
 

@@ -32,12 +32,13 @@ _HEADS = select(
 
 class State(NamedTuple):
     """Where a collection stands: its id and newest generation, each None before there is one, and
-    the version of the policy in force, 0 before there is one.
+    the version of the policy in force, 0 before there is one; all in a store's `opening`.
     """
 
     collection_id: int | None
     generation: int | None
     policy_version: int
+    opening: int | None = None
 
 
 def state_of(connection: Connection, tenant: str, name: str) -> State:

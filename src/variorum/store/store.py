@@ -31,13 +31,16 @@ from variorum.store.engine import (
 )
 from variorum.store.file import (
     FILE_NAME,
+    Identity,
     Stillness,
     changed_meanwhile,
     damaged,
+    identity_of,
     is_present,
     is_writable,
     log_bytes,
     not_writable,
+    replaced,
     require_whole,
     stillness_of,
 )
@@ -74,13 +77,15 @@ class Store:
         self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._exists = False
+        self._identity: Identity | None = None
         self._read_only = False
         self._still: Stillness | None = None
+        self._openings = 0
         self._contents = ContentCache()
         self._vectors: dict[int, VectorCache] = {}
         self._lengths = LengthCache()
         self._anns = OpenAnns(folder, self.reading) if with_ann else None
-        self._snapshots: dict[tuple[int, int], Snapshot] = {}
+        self._snapshots: dict[tuple[int, int, int], Snapshot] = {}
         self._rows: dict[int, Mapping[int, ManifestRow]] = {}
         self._zones: dict[int, tzinfo] = {}
         self._removal = 0
@@ -100,17 +105,32 @@ class Store:
             DamagedError: the file is not what was written.
         """
         with self._lock:
-            wanted = create or is_present(self.path)
-            if self._engine is None or (wanted and not self._exists) or self._has_moved_on():
+            present = identity_of(self.path)
+            wanted = create or present is not None
+            if self._engine is None or (wanted and not self._exists) or self._has_moved_on(present):
                 self._release()
                 self._engine = self._open(create=create) if wanted else empty_engine()
+                self._identity = identity_of(self.path) if wanted else None
                 self._exists = wanted
+                self._openings += 1
             if create and self._read_only:
                 raise not_writable(self.path, "a store that this user may only read")
             return self._engine
 
-    def _has_moved_on(self) -> bool:
-        """Whether somebody wrote to a file that is read without a lock."""
+    def opened(self) -> int:
+        """Open the file that is there now, and say how often one was opened: what was read in an
+        earlier opening may be another store's.
+        """
+        with self._lock:
+            self.engine()
+            return self._openings
+
+    def _has_moved_on(self, present: Identity | None) -> bool:
+        """Whether another file took the place of the open one, or somebody wrote to a file that is
+        read without a lock.
+        """
+        if present is not None and present != self._identity:
+            return True
         return self._still is not None and stillness_of(self.path) != self._still
 
     def _open(self, *, create: bool) -> Engine:
@@ -132,9 +152,17 @@ class Store:
             return engine
 
     @contextmanager
-    def connection(self, *, create: bool = False) -> Iterator[Connection]:
-        """A connection, with the engine's errors turned into ours."""
+    def connection(
+        self, *, create: bool = False, opening: int | None = None
+    ) -> Iterator[Connection]:
+        """A connection, with the engine's errors turned into ours.
+
+        Raises:
+            BusyError: the store of that `opening` is another one by now.
+        """
         engine = self.engine(create=create)
+        if opening not in (None, self._openings):
+            raise replaced(self.path)
         still = self._still
         with meaningful_errors(self.path), engine.connect() as connection:
             try:
@@ -149,9 +177,9 @@ class Store:
         return first_damage(connection) or damaged(self.path, str(error))
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self, opening: int | None = None) -> Iterator[Connection]:
         """A connection inside one transaction."""
-        with self.connection() as connection, connection.begin():
+        with self.connection(opening=opening) as connection, connection.begin():
             yield connection
 
     def require(self) -> None:
@@ -177,8 +205,9 @@ class Store:
         Raises:
             DamagedError: the collection's head does not stand at its newest generation.
         """
-        with self.connection() as connection, connection.begin():
-            return state_of(connection, tenant, name)
+        opening = self.opened()
+        with self.reading(opening) as connection:
+            return state_of(connection, tenant, name)._replace(opening=opening)
 
     def generations(self, collection_id: int) -> list[GenerationRow]:
         """Every published generation, oldest first.
@@ -195,16 +224,21 @@ class Store:
                 raise missing_generation(collection_id, number)
         return rows
 
-    def snapshot(self, tenant: str, name: str, as_of: int | None = None) -> Snapshot:
-        """Pin a generation, the newest by default.
+    def snapshot(
+        self, tenant: str, name: str, as_of: int | None = None, *, opening: int | None = None
+    ) -> Snapshot:
+        """Pin a generation, the newest by default, of the store as it is open now.
 
         Raises:
+            BusyError: the store of that `opening` is another one by now.
             NotFoundError: the collection was never published, or not that generation, or it was
                 pruned.
             DamagedError: that generation is missing, or not as it was written.
         """
+        opening = opening or self.opened()
         self._forget_what_was_removed()
-        collection_id, newest = self.head(tenant, name)
+        with self.reading(opening) as connection:
+            collection_id, newest, *_ = state_of(connection, tenant, name)
         if collection_id is None or newest is None:
             raise NotFoundError(
                 f"collection {name!r} has no generation yet",
@@ -216,11 +250,13 @@ class Store:
             )
         number = newest if as_of is None else as_of
         with self._lock:
-            held = self._snapshots.get((collection_id, number))
-        return held or self._pin(collection_id, name, number, newest)
+            held = self._snapshots.get((opening, collection_id, number))
+        return held or self._pin(opening, collection_id, name, number, newest)
 
-    def _pin(self, collection_id: int, name: str, number: int, newest: int) -> Snapshot:
-        with self.connection() as connection, connection.begin():
+    def _pin(
+        self, opening: int, collection_id: int, name: str, number: int, newest: int
+    ) -> Snapshot:
+        with self.reading(opening) as connection:
             oldest = kept(connection, collection_id).oldest
             erasure = last_erasure(connection, collection_id)
             rows = generations(connection, collection_id, number) if 1 <= number <= newest else []
@@ -241,7 +277,7 @@ class Store:
         with self._lock:
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
             snapshot = Snapshot(
-                self.connection,
+                partial(self.connection, opening=opening),
                 collection_id,
                 row,
                 vectors,
@@ -253,7 +289,7 @@ class Store:
             )
             if len(self._snapshots) >= 8:
                 self._snapshots.pop(next(iter(self._snapshots)))
-            return self._snapshots.setdefault((collection_id, number), snapshot)
+            return self._snapshots.setdefault((opening, collection_id, number), snapshot)
 
     def _newest_known(self, collection_id: int) -> Known | None:
         """What the snapshot pinned last of those that read their documents holds."""
@@ -262,19 +298,25 @@ class Store:
                 return snapshot.known()
         return None
 
-    def known_rows(self, collection_id: int | None) -> Mapping[int, ManifestRow]:
+    def known_rows(
+        self, connection: Connection, collection_id: int | None
+    ) -> Mapping[int, ManifestRow]:
         """The newest documents of a collection as a sync read them last, by manifest row."""
-        return self._rows.get(collection_id or 0, {})
+        is_current = connection.engine is self._engine
+        return self._rows.get(collection_id or 0, {}) if is_current else {}
 
-    def remember_rows(self, collection_id: int | None, rows: Mapping[int, ManifestRow]) -> None:
+    def remember_rows(
+        self, connection: Connection, collection_id: int | None, rows: Mapping[int, ManifestRow]
+    ) -> None:
         """Keep the newest documents of a collection in memory, for the next sync."""
-        self._rows[collection_id or 0] = rows
+        if connection.engine is self._engine:
+            self._rows[collection_id or 0] = rows
 
     def read_dates_in(self, collection_id: int | None, zone: tzinfo) -> None:
         """Read the rows of a collection anew where their dates are now of another time zone."""
         with self._lock:
             if self._zones.get(collection_id or 0) != zone:
-                for key in [one for one in self._snapshots if one[0] == collection_id]:
+                for key in [one for one in self._snapshots if one[1] == collection_id]:
                     del self._snapshots[key]
                 self._rows.pop(collection_id or 0, None)
                 self._zones[collection_id or 0] = zone
@@ -351,7 +393,7 @@ class Store:
     def _release(self) -> None:
         if self._engine is not None:
             self._engine.dispose()
-        self._engine, self._exists = None, False
+        self._engine, self._exists, self._identity = None, False, None
         self._read_only, self._still = False, None
         self._forget()
 

@@ -5,8 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
+from variorum.records.errors import DamagedError
+from variorum.store.audit import ILL_SEALED
 from variorum.store.lexicon import within
 from variorum.store.postings import unpacked_together
 from variorum.store.schema import indexed, posting
@@ -18,6 +21,9 @@ _MASK = (1 << 64) - 1
 _CODES_KEPT = 1 << 17
 _TOGETHER = 4096
 """Lists read at once."""
+
+_AFTER_ALL = (1 << 63) - 1
+"""No input has this number."""
 
 Fingerprints = dict[int, tuple[int, int]]
 """(fingerprint, length) of each indexed input."""
@@ -46,30 +52,50 @@ def fingerprint_of(terms: Mapping[str, int]) -> int:
     return _TERM_FACTOR * (once * (_COUNT_FACTOR + 1) + more * _COUNT_FACTOR) & _MASK
 
 
-def stored_fingerprints(connection: Connection) -> tuple[Fingerprints, list[str]]:
-    """What the postings say of every indexed input, and the rows of them that are not as they were
-    written: those are left out. Linear in the postings, which are read once for both.
+def stored_fingerprints(connection: Connection) -> tuple[Fingerprints, list[tuple[str, str]]]:
+    """What the postings say of every indexed input, and (row, what is wrong with it) of those rows
+    that are not as they were written, which are left out. Linear in the postings, read once.
     """
-    unsound: list[str] = []
+    wrong: list[tuple[str, str]] = []
     with within(connection):
         query = select(indexed.c.input_id, indexed.c.length)
         lengths: dict[int, int] = {row[0]: row[1] for row in connection.execute(query)}
-        ids = np.array(sorted(lengths), np.int64)
-        sums = np.zeros(ids.size + 1, np.uint64)
+        ids = np.array([*sorted(lengths), _AFTER_ALL], np.int64)
+        sums = np.zeros(ids.size, np.uint64)
         for rows in _lists(connection):
             sound = [row for row in rows if _is_sound(*row)]
             if len(sound) < len(rows):
-                unsound += [_name_of(*row) for row in rows if not _is_sound(*row)]
-            if not sound:
-                continue
-            terms, segments, lists, _ = zip(*sound, strict=True)
-            found, owner = unpacked_together(segments, lists)
-            places = np.searchsorted(ids, found.input_ids)
-            mixed = (found.counts.astype(np.uint64) * np.uint64(_COUNT_FACTOR)) + np.uint64(1)
-            codes = np.array([zlib.crc32(term) + 1 for term in terms], np.uint64)
-            np.add.at(sums, places, mixed * (codes * np.uint64(_TERM_FACTOR))[owner])
-    pairs = zip(ids.tolist(), sums.tolist(), strict=False)
-    return {identifier: (total, lengths[identifier]) for identifier, total in pairs}, unsound
+                wrong += [(_name_of(*row), ILL_SEALED) for row in rows if not _is_sound(*row)]
+            for places, numbers in _said(ids, sound, wrong):
+                np.add.at(sums, places, numbers)
+    pairs = zip(ids.tolist(), sums.tolist(), strict=True)
+    return {one: (total, lengths[one]) for one, total in pairs if one in lengths}, wrong
+
+
+def _said(
+    ids: NDArray[np.int64], rows: Sequence[Any], wrong: list[tuple[str, str]]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.uint64]]]:
+    """What the lists of `rows` add to the numbers of the inputs at some places of `ids`. The lists
+    that say nothing of these inputs go to `wrong`.
+    """
+    if not rows:
+        return
+    terms, segments, lists, _ = zip(*rows, strict=True)
+    try:
+        found, owner = unpacked_together(segments, lists)
+        places = np.searchsorted(ids, found.input_ids)
+        is_about_them = bool((ids[places] == found.input_ids).all())
+    except DamagedError:
+        is_about_them = False
+    if is_about_them:
+        mixed = (found.counts.astype(np.uint64) * np.uint64(_COUNT_FACTOR)) + np.uint64(1)
+        codes = np.array([zlib.crc32(term) + 1 for term in terms], np.uint64)
+        yield places, mixed * (codes * np.uint64(_TERM_FACTOR))[owner]
+    elif len(rows) == 1:
+        wrong.append((_name_of(*rows[0]), "it is no list of indexed inputs"))
+    else:
+        for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
+            yield from _said(ids, half, wrong)
 
 
 def _lists(connection: Connection) -> Iterator[Sequence[Any]]:

@@ -1,11 +1,8 @@
 """Views, each made once: the policy parsed, the filter compiled, the decision taken."""
 
 from collections.abc import Hashable
-from contextlib import AbstractContextManager
 from datetime import UTC
 from typing import cast
-
-from sqlalchemy import Connection
 
 from variorum.access.filter import AccessFilter, compile_filter
 from variorum.access.policy import Policy
@@ -48,13 +45,13 @@ class Views:
         state = self._store.state(tenant, name)
         policy = self.policy(state)
         self._store.read_dates_in(state.collection_id, policy.zone if policy else UTC)
-        snapshot = self._store.snapshot(tenant, name, as_of)
+        snapshot = self._store.snapshot(tenant, name, as_of, opening=state.opening)
         wanted = self._filter(tenant, state, principal or local_owner(tenant), at_us)
         key = (state, snapshot.generation.number, snapshot.erasure, wanted)
-        return self._views.get(key, lambda: self._decided(snapshot, wanted))
+        return self._views.get(key, lambda: self._decided(state, snapshot, wanted))
 
-    def _decided(self, snapshot: Snapshot, wanted: AccessFilter) -> View:
-        with self._begun() as connection:
+    def _decided(self, state: State, snapshot: Snapshot, wanted: AccessFilter) -> View:
+        with self._store.reading(state.opening) as connection:
             return View(snapshot, decide(connection, snapshot.collection_id, wanted))
 
     def _filter(
@@ -65,23 +62,20 @@ class Views:
         return compile_filter(tenant, policy, state.policy_version, principal, at_us, instants)
 
     def _find_boundaries(self, state: State) -> tuple[int, ...]:
-        with self._begun() as connection:
+        with self._store.reading(state.opening) as connection:
             return boundaries(connection, cast(int, state.collection_id))
 
     def policy(self, state: State) -> Policy | None:
         """The policy in force, parsed; None where none was ever applied."""
-        key = (state.collection_id, state.policy_version)
+        key = (state.opening, state.collection_id, state.policy_version)
         return self._policies.get(key, lambda: self._read_policy(state))
 
     def _read_policy(self, state: State) -> Policy | None:
         if not state.policy_version:
             return None
-        with self._begun() as connection:
+        with self._store.reading(state.opening) as connection:
             rows = policy_rows(connection, cast(int, state.collection_id), state.policy_version)
         return parsed_policy(rows[0].text)
-
-    def _begun(self) -> AbstractContextManager[Connection]:
-        return self._store.reading()
 
     def clear(self) -> None:
         """Forget every view."""

@@ -166,8 +166,8 @@ def planned(
         recipe = target.settings.recipe
         recipe_id, _ = find_recipe(connection, recipe.fingerprint, recipe.model)
         staging = Staging(connection, target.tenant, recipe_id)
-        known = staging.open_rows(collection_id, store.known_rows(collection_id))
-        store.remember_rows(collection_id, known)
+        known = staging.open_rows(collection_id, store.known_rows(connection, collection_id))
+        store.remember_rows(connection, collection_id, known)
         rows = list(known.values())
         documents = Counter(row.document.source for row in rows)
         require_droppable(target, documents, roots)

@@ -46,7 +46,8 @@ def explain_document(
 
 
 def _require_known(plan: Plan, document: DocumentName) -> None:
-    rows = plan.staging.open_rows(plan.collection_id, plan.store.known_rows(plan.collection_id))
+    known = plan.store.known_rows(plan.staging.connection, plan.collection_id)
+    rows = plan.staging.open_rows(plan.collection_id, known)
     if any(row.document == document for row in rows.values()):
         return
     if any(held.document == document for held in plan.held):

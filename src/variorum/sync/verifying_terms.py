@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from sqlalchemy import Connection
 
 from variorum.analysis import ANALYZER, terms
-from variorum.store.audit import ILL_SEALED
 from variorum.store.lexicon import indexed_layouts, is_lost, is_ready
 from variorum.store.term_audit import fingerprint_of, stored_fingerprints
 from variorum.sync.terming import passages
@@ -19,9 +18,9 @@ def term_problems(connection: Connection) -> Iterator[tuple[str, str, str]]:
     """
     if is_lost(connection):
         yield "terms", "lexicon", "is gone, and there are terms"
-    stored, unsound = stored_fingerprints(connection)
-    yield from (("row", row, ILL_SEALED) for row in unsound)
-    if unsound or not is_ready(connection, ANALYZER):
+    stored, wrong = stored_fingerprints(connection)
+    yield from (("row", row, problem) for row, problem in wrong)
+    if wrong or not is_ready(connection, ANALYZER):
         return
     seen: set[int] = set()
     for layout in indexed_layouts(connection):

@@ -18,6 +18,7 @@ from variorum.records.repairs import Repaired
 from variorum.store.flips import MOST_CANDIDATES
 from variorum.store.schema import metadata
 from variorum.store.seals import seal_of, sealed_columns
+from variorum.store.term_audit import seal_of_list
 from workbench import Bench, Recorder, Unreachable, document, rule, words
 
 DERIVED = {"lexicon", "indexed", "posting"}
@@ -382,6 +383,27 @@ def test_a_grant_that_gives_more_than_the_policy_is_found(tmp_path: Path) -> Non
     resealed(bench, "access_grant", "reader_set_id", wide, "document_id = 1")
     with bench.open() as index:
         assert [one.found for one in index.verify()] == ["gives more than the policy in force"]
+
+
+@pytest.mark.parametrize("data", [b"\x01", b"\x80", b"\xff\xff\x7f\x01"])
+def test_a_list_of_postings_that_says_nothing_is_located_and_made_again(
+    two: Bench, data: bytes
+) -> None:
+    [(term, segment)] = two.sql("SELECT term, segment FROM posting ORDER BY term LIMIT 1 OFFSET 3")
+    assert isinstance(term, bytes)
+    assert isinstance(segment, int)
+    two.sql(
+        "UPDATE posting SET data = ?, seal = ? WHERE term = ? AND segment = ?",
+        data,
+        seal_of_list(term, segment, data),
+        term,
+        segment,
+    )
+    with two.open() as index:
+        [found] = index.verify()
+    assert f"X'{term.hex().upper()}'" in found.subject
+    assert found.found == "it is no list of indexed inputs"
+    assert repaired(two).left == ()
 
 
 def test_a_sample_is_embedded_again_and_compared(two: Bench) -> None:
