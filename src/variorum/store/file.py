@@ -1,6 +1,7 @@
 """The store's file as the operating system sees it: there, readable, writable, whole, the same."""
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,12 +44,22 @@ def is_present(path: Path) -> bool:
     Raises:
         UnavailableError: its folder may not be entered.
     """
+    return present(path) is not None
+
+
+def present(path: Path) -> Identity | None:
+    """The store's file at `path`; None where there is none.
+
+    Raises:
+        UnavailableError: its folder may not be entered.
+    """
     try:
-        return path.stat().st_size >= 0 and path.is_file()
+        found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        return False
+        return None
     except OSError as error:
         raise not_readable(path, error.strerror or str(error)) from error
+    return Identity(found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def is_writable(path: Path) -> bool:

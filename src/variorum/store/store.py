@@ -35,11 +35,11 @@ from variorum.store.file import (
     Stillness,
     changed_meanwhile,
     damaged,
-    identity_of,
     is_present,
     is_writable,
     log_bytes,
     not_writable,
+    present,
     replaced,
     require_whole,
     stillness_of,
@@ -105,12 +105,12 @@ class Store:
             DamagedError: the file is not what was written.
         """
         with self._lock:
-            present = identity_of(self.path)
-            wanted = create or present is not None
-            if self._engine is None or (wanted and not self._exists) or self._has_moved_on(present):
+            found = present(self.path)
+            wanted = create or found is not None
+            if self._engine is None or (wanted and not self._exists) or self._has_moved_on(found):
                 self._release()
                 self._engine = self._open(create=create) if wanted else empty_engine()
-                self._identity = identity_of(self.path) if wanted else None
+                self._identity = found or present(self.path)
                 self._exists = wanted
                 self._openings += 1
             if create and self._read_only:
@@ -125,11 +125,11 @@ class Store:
             self.engine()
             return self._openings
 
-    def _has_moved_on(self, present: Identity | None) -> bool:
+    def _has_moved_on(self, found: Identity | None) -> bool:
         """Whether another file took the place of the open one, or somebody wrote to a file that is
         read without a lock.
         """
-        if present is not None and present != self._identity:
+        if found is not None and found != self._identity:
             return True
         return self._still is not None and stillness_of(self.path) != self._still
 
