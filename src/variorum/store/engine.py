@@ -22,6 +22,7 @@ from variorum.records.errors import (
     UnsupportedError,
     VariorumError,
 )
+from variorum.store.dialect import COMPILED, URL
 from variorum.store.file import (
     BACKUP,
     FILE_NAME,
@@ -66,14 +67,14 @@ def open_engine(path: Path, *, read_only: bool = False, still: bool = False) -> 
         return sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=timeout_s)
 
     engine = create_engine(
-        "sqlite://",
+        URL,
         creator=connect,
         poolclass=QueuePool,
         pool_size=4,
         max_overflow=60,
         json_serializer=write_json,
         json_deserializer=_read_json,
-        execution_options={"file": (path, identity_of(path))},
+        execution_options={"file": (path, identity_of(path)), "compiled_cache": COMPILED},
     )
     _configure(engine, read_only=read_only or still)
     return engine
@@ -86,11 +87,12 @@ def empty_engine() -> Engine:
     while it is small, else in a temporary file. One connection: one thread at a time.
     """
     engine = create_engine(
-        "sqlite://",
+        URL,
         poolclass=StaticPool,
         creator=lambda: sqlite3.connect("", check_same_thread=False),
         json_serializer=write_json,
         json_deserializer=_read_json,
+        execution_options={"compiled_cache": COMPILED},
     )
     _configure(engine)
     metadata.create_all(engine)
