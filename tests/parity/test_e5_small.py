@@ -7,11 +7,13 @@ import sys
 import unicodedata
 from functools import cache
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
 
 from variorum.embedding import embedder_from_spec
+from variorum.embedding.e5 import embedder as e5
 
 pytestmark = pytest.mark.model
 
@@ -116,6 +118,19 @@ def test_another_process_gets_the_same_bytes():
         [sys.executable, "-c", program], input=sent, capture_output=True, check=True
     )
     assert done.stdout == embedder().embed(OWN).tobytes()
+
+
+def test_embedders_of_a_process_have_one_network_and_one_vocabulary(monkeypatch):
+    opened = []
+    real = e5._open_session
+    monkeypatch.setattr(e5, "_open_session", lambda path: opened.append(path) or real(path))
+    monkeypatch.setattr(e5, "_parts", WeakValueDictionary())
+    one, two = embedder_from_spec("e5-small"), embedder_from_spec("e5-small")
+    assert one.tokenizer is two.tokenizer
+    assert (one.embed(["a"]) == two.embed(["a"])).all()
+    assert len(opened) == 1
+    del one, two
+    assert not e5._parts
 
 
 def test_decomposed_text_has_the_vector_of_composed_text():

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,8 @@ class E5Embedder:
     The same input gives the same bytes whatever it is embedded with, in this process or the next;
     another kind of CPU may round differently. The identity names the runtime, not its version.
     The vocabulary is loaded on the first count, the network on the first vector; both are converted
-    from the installed package before, once. Safe to share between threads.
+    from the installed package before, once. All embedders of a process have them in common: 0.4 GB
+    while anyone uses them. Safe to share between threads.
     """
 
     def __init__(self, cache: Path | None = None, threads: int | None = None) -> None:
@@ -57,7 +59,10 @@ class E5Embedder:
         self._cache = cache
         self._threads = threads or _usable_cores()
         self._lock = Lock()
-        self._tokenizer = E5Tokenizer(lambda: read_vocabulary(converted_model(self._cache)))
+        self._tokenizer: E5Tokenizer = _in_common(
+            ("tokenizer", cache),
+            lambda: E5Tokenizer(lambda: read_vocabulary(converted_model(cache))),
+        )
         self._session: Any = None
         self._pool: ThreadPoolExecutor | None = None
 
@@ -132,9 +137,23 @@ class E5Embedder:
     def _loaded(self) -> tuple[Any, ThreadPoolExecutor]:
         with self._lock:
             if self._pool is None:
-                self._session = _open_session(converted_model(self._cache))
+                folder = converted_model(self._cache)
+                self._session = _in_common(("session", folder), lambda: _open_session(folder))
                 self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="variorum-e5")
             return self._session, self._pool
+
+
+_parts: WeakValueDictionary[tuple[str, Path | None], Any] = WeakValueDictionary()
+_parts_lock = Lock()
+
+
+def _in_common(key: tuple[str, Path | None], make: Callable[[], Any]) -> Any:
+    """The part of that key while anyone holds it, else a new one."""
+    with _parts_lock:
+        part = _parts.get(key)
+        if part is None:
+            _parts[key] = part = make()
+        return part
 
 
 def _usable_cores() -> int:
