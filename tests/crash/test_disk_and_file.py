@@ -280,7 +280,7 @@ def test_a_still_store_that_somebody_writes_is_opened_anew(
 ) -> None:
     bench = published_twice(tmp_path)
     may_write = False
-    monkeypatch.setattr("variorum.store.store.is_writable", lambda _: may_write)
+    monkeypatch.setattr("variorum.store.store_file.is_writable", lambda _: may_write)
     reader = Store(bench.store)
     assert reader.head("local", "default")[1] == 2
 

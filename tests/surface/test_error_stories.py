@@ -164,7 +164,7 @@ def test_a_disk_that_is_really_full_publishes_nothing(
     for number in range(40):
         text = " ".join(f"word{number}x{place}" for place in range(300))
         published.write(f"docs/{number}.md", text)
-    monkeypatch.setattr("variorum.store.store.open_engine", small)
+    monkeypatch.setattr("variorum.store.store_file.open_engine", small)
     result = published.run("sync")
     monkeypatch.undo()
     assert_story(result, 7, "store.sqlite", "no space is left", "free some space")
