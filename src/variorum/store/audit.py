@@ -221,5 +221,5 @@ class Audit:
 def _inflate(content: bytes) -> bytes:
     try:
         return zlib.decompress(content)
-    except zlib.error:
+    except (zlib.error, TypeError):  # Not even bytes: a damaged row may hold anything.
         return b""

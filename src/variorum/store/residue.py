@@ -102,7 +102,7 @@ def _lines(content: bytes) -> Iterator[bytes]:
     """
     try:
         lines = [line.strip() for line in zlib.decompress(content).splitlines()]
-    except zlib.error:
+    except (zlib.error, TypeError):
         return
     long = [line for line in lines if len(line) >= SLICE_BYTES]
     yield from (line[:200] for line in long[:: max(1, len(long) // SLICES)])

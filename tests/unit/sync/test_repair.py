@@ -385,6 +385,14 @@ def test_a_grant_that_gives_more_than_the_policy_is_found(tmp_path: Path) -> Non
         assert [one.found for one in index.verify()] == ["gives more than the policy in force"]
 
 
+@pytest.mark.parametrize("content", ["text", 7, 0.5])
+def test_a_revision_that_is_not_even_bytes_is_found_and_left(two: Bench, content: object) -> None:
+    two.sql("UPDATE revision SET content = ? WHERE id = 1", content)
+    with two.open() as index:
+        assert "revision id=1" in {one.subject for one in index.verify()}
+    assert "revision" in tables_left(repaired(two))
+
+
 @pytest.mark.parametrize("data", [b"\x01", b"\x80", b"\xff\xff\x7f\x01"])
 def test_a_list_of_postings_that_says_nothing_is_located_and_made_again(
     two: Bench, data: bytes
