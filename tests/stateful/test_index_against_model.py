@@ -585,7 +585,7 @@ def test_the_index_keeps_every_promise_with_the_planner_off() -> None:
 @pytest.mark.parametrize("machine", [IndexMachine, FreshLayouts])
 def test_the_index_keeps_every_promise_over_ten_thousand_steps(machine: type[IndexMachine]) -> None:
     machine.steps = 0
-    run(machine, examples=200, steps=60)
+    run(machine, examples=240, steps=60)
     assert machine.steps >= 10_000
 
 
