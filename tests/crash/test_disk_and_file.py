@@ -15,7 +15,6 @@ import pytest
 
 import variorum
 from dying import FORK, full_disk
-from variorum.access.principals import acting_as
 from variorum.records.errors import (
     BusyError,
     DamagedError,
@@ -28,7 +27,7 @@ from variorum.store.engine import write_transaction
 from variorum.store.store import Store
 from variorum.sync import execution
 from variorum.sync.target import no_progress
-from workbench import Bench, document, key_of, rule, sql, vectors_stored
+from workbench import Bench, document, key_of, sql, vectors_stored
 
 
 def prepared(home: Path) -> Bench:
@@ -395,31 +394,6 @@ def test_a_store_taken_away_in_the_middle_of_a_sync_publishes_nothing(
     assert sql(away, "SELECT generation FROM head") == [(1,)]
     if way == "replaced":
         assert bench.stored().generation == 1
-
-
-def test_an_open_index_reads_the_store_that_took_the_place_of_its_own(tmp_path: Path) -> None:
-    mine, other = Bench(tmp_path / "mine"), Bench(tmp_path / "other")
-    for bench, text in ((mine, "mine"), (other, "other")):
-        bench.write({"a.md": document(text), "b.md": document("both")})
-        bench.sync()
-        bench.apply(rule(f"*:{'ab'[bench is other]}.md", "user:ada"))
-    ada = acting_as("local", "user:ada")
-    with mine.open() as index, mine.open(principal=ada) as hers:
-        assert {str(hit.citation.document) for hit in hers.search("both", k=9).hits} == {
-            "docs:a.md"
-        }
-        pinned = hers._store.snapshot("local", "default")
-        mine.store.rename(tmp_path / "away")
-        other.store.rename(mine.store)
-        assert {str(hit.citation.document) for hit in hers.search("both", k=9).hits} == {
-            "docs:b.md"
-        }
-        assert "other" in index.search("other", mode="lexical").hits[0].text
-        with pytest.raises(BusyError, match="replaced while it was read"):
-            pinned.heading_paths([(1, 0)])
-        assert index.sync().documents.changed == 1
-        assert index.sync().generation is None
-        assert index.verify() == []
 
 
 def interrupted_after(bench: Bench, statement: str, seconds: float) -> float:

@@ -13,6 +13,7 @@ from variorum.access.standing import Standing
 from variorum.door.access_answers import DocumentAccess, Readable, SectionAccess, Verdict, reasons
 from variorum.door.config import CollectionConfig
 from variorum.door.naming import named_document
+from variorum.door.telling import telling_damage
 from variorum.records.errors import InputError, NotFoundError, UnavailableError
 from variorum.records.names import DocumentName
 from variorum.retrieval.asking import Asked, asked_at
@@ -29,11 +30,12 @@ from variorum.store.views import Views
 class Access:
     """The policy of one collection, as its owner handles it."""
 
-    store: Store
-    views: Views
+    _store: Store
+    _views: Views
     collection: CollectionConfig
     clock: Callable[[], datetime]
 
+    @telling_damage
     def apply(self, file: str | Path | None = None, *, author: str | None = None) -> Applied:
         """Make a policy file the collection's policy: at once, for every generation.
 
@@ -57,11 +59,12 @@ class Access:
                 remedy="name somebody with --author",
             )
         applied_at = self.clock().isoformat(timespec="milliseconds")
-        with self.store.connection(create=True) as connection:
+        with self._store.connection(create=True) as connection:
             tenant, name = self.collection.tenant, self.collection.name
             collection_id = register_collection(connection, tenant, name)
             return apply_to_all(connection, collection_id, policy, named, applied_at)
 
+    @telling_damage
     def check(
         self,
         principal: str | Principal,
@@ -90,6 +93,7 @@ class Access:
         why = reasons(found, view.decision.filter, passes=passes)
         return Verdict(str(who), name, passes, why, asked.effective, kept_back if passes else ())
 
+    @telling_damage
     def who(self, document: str | DocumentName) -> DocumentAccess:
         """Who may read a document, when, and by which rules.
 
@@ -101,7 +105,7 @@ class Access:
         view = self._view(None, Asked(None, 0))
         identifier = view.document_id(name)
         row = next((one for one in view.documents.values() if one.document == name), None)
-        with self.store.reading() as connection:
+        with self._store.reading() as connection:
             grant = grant_of(connection, identifier)
             narrowed_to = readers_of(connection, view.narrowed_to(identifier))
         standing = Standing(grant.authority, grant.interval) if grant else Standing()
@@ -119,6 +123,7 @@ class Access:
             now_us=self._asked(None).now_us,
         )
 
+    @telling_damage
     def what(
         self,
         principal: str | Principal,
@@ -140,18 +145,20 @@ class Access:
         )
         return Readable(str(who), view.generation.number, asked.effective, tuple(documents))
 
+    @telling_damage
     def log(self) -> list[PolicyRow]:
         """Every policy that was applied, oldest first."""
-        with self.store.reading() as connection:
+        with self._store.reading() as connection:
             return policy_rows(connection, self._collection_id())
 
+    @telling_damage
     def readings(self) -> list[AuditEntry]:
         """Every reading that was logged, oldest first."""
-        with self.store.reading() as connection:
+        with self._store.reading() as connection:
             return readings(connection, self._collection_id())
 
     def _collection_id(self) -> int:
-        return self.store.head(self.collection.tenant, self.collection.name)[0] or 0
+        return self._store.head(self.collection.tenant, self.collection.name)[0] or 0
 
     def _principal(self, principal: str | Principal) -> Principal:
         if isinstance(principal, Principal):
@@ -159,14 +166,14 @@ class Access:
         return acting_as(self.collection.tenant, principal)
 
     def _asked(self, effective: date | str | None) -> Asked:
-        state = self.store.state(self.collection.tenant, self.collection.name)
-        policy = self.views.policy(state)
+        state = self._store.state(self.collection.tenant, self.collection.name)
+        policy = self._views.policy(state)
         return asked_at(effective, self.clock(), policy.zone if policy else UTC)
 
     def _view(self, principal: Principal | None, asked: Asked, as_of: int | None = None) -> View:
         tenant, name = self.collection.tenant, self.collection.name
-        self.store.require()
-        return self.views.view(tenant, name, principal, asked.at_us, as_of)
+        self._store.require()
+        return self._views.view(tenant, name, principal, asked.at_us, as_of)
 
 
 def _read(file: Path) -> str:

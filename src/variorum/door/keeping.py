@@ -171,6 +171,7 @@ class Keeping(Opened):
         self._store.require()
         return back_up(self._store, path)
 
+    @telling_damage
     def verify(self, progress: Progress = no_progress, *, sample: int = 0) -> list[Finding]:
         """Check every stored promise; an empty list means that all hold.
 
@@ -193,6 +194,7 @@ class Keeping(Opened):
             chosen = Sample(inputs, self._embedder_of(newest), Random())
         return verify(self._store, progress, chosen)
 
+    @telling_damage
     def repair(self, *, dry_run: bool = False, progress: Progress = no_progress) -> Repaired:
         """Write again what is damaged and can be proven, in the whole store; say what is left.
 

@@ -1,4 +1,4 @@
-"""Before a failure is called a bug, the store is asked whether it is whole."""
+"""What every call keeps: it is of one store, and a failure has the store looked at first."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,7 +10,7 @@ from variorum.store.store import Store
 
 class _HasStore(Protocol):
     @property
-    def store(self) -> Store: ...
+    def _store(self) -> Store: ...
 
 
 Index = TypeVar("Index", bound=_HasStore)
@@ -19,7 +19,8 @@ R = TypeVar("R")
 
 
 def telling_damage(call: Callable[Concatenate[Index, P], R]) -> Callable[Concatenate[Index, P], R]:
-    """The same call, which raises `DamagedError` where it trips over what is not as written.
+    """The same call, on one store from its beginning to its end, which raises `DamagedError` where
+    it trips over what is not as written.
 
     Only a failure without a meaning of its own has the store looked through: linear in it.
     """
@@ -27,11 +28,12 @@ def telling_damage(call: Callable[Concatenate[Index, P], R]) -> Callable[Concate
     @wraps(call)
     def told(index: Index, /, *arguments: P.args, **named: P.kwargs) -> R:
         try:
-            return call(index, *arguments, **named)
+            with index._store.one_opening():
+                return call(index, *arguments, **named)
         except VariorumError:
             raise
         except Exception as error:
-            damage = index.store.damage()
+            damage = index._store.damage()
             if damage is None:
                 raise
             raise damage from error

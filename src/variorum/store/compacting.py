@@ -14,7 +14,15 @@ from variorum.store.schema import lease
 
 def bytes_of(folder: Path) -> int:
     """Bytes of the store's files, write-ahead log included."""
-    return sum(file.stat().st_size for file in folder.glob(f"{FILE_NAME}*"))
+    return sum(map(_size_of, folder.glob(f"{FILE_NAME}*")))
+
+
+def _size_of(file: Path) -> int:
+    """Its bytes; none where it is gone by now, as a log may be."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def compact(connection: Connection, folder: Path, before: int | None = None) -> Compaction:

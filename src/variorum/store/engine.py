@@ -1,16 +1,17 @@
 """Opening a store: the engine, its transactions, its format, and what its errors mean."""
 
+import ctypes
 import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -26,6 +27,7 @@ from variorum.store.dialect import COMPILED, URL
 from variorum.store.file import (
     BACKUP,
     FILE_NAME,
+    Identity,
     cannot_open,
     damaged,
     gone,
@@ -33,6 +35,7 @@ from variorum.store.file import (
     is_present,
     not_writable,
     refuse_network_file_system,
+    replaced,
 )
 from variorum.store.schema import metadata
 from variorum.store.seals import crc32, write_json
@@ -77,7 +80,29 @@ def open_engine(path: Path, *, read_only: bool = False, still: bool = False) -> 
         execution_options={"file": (path, identity_of(path)), "compiled_cache": COMPILED},
     )
     _configure(engine, read_only=read_only or still)
+    event.listen(engine, "connect", partial(_require_at, path, identity_of(path)))
     return engine
+
+
+def _require_at(path: Path, identity: Identity | None, connection: Any, _record: Any) -> None:
+    """Refuse a new connection that may be to another file, or to this one with another's log."""
+    connection.execute("PRAGMA schema_version").fetchone()  # Opens the log, by its name.
+    if identity_of(path) != identity:
+        raise replaced(path)
+
+
+def release_anchor(anchor: PoolProxiedConnection, *, is_in_place: bool) -> None:
+    """Let go of a connection that was open as long as a file.
+
+    The last one to close deletes the log beside the path, whoever's it is: where another file took
+    its place it is left open, until the process ends.
+    """
+    if is_in_place:
+        anchor.close()
+        return
+    left: Any = anchor.driver_connection
+    anchor.detach()
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(left))
 
 
 def empty_engine() -> Engine:

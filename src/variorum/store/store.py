@@ -19,6 +19,7 @@ from variorum.store.contents import ContentCache
 from variorum.store.damage import file_damage, first_damage
 from variorum.store.denials import Denials, read_denials
 from variorum.store.engine import require_store
+from variorum.store.file import replaced
 from variorum.store.generations import GenerationRow, generations, newest_rules
 from variorum.store.heads import State, missing_generation, state_of
 from variorum.store.known import Known
@@ -148,6 +149,8 @@ class Store(StoreFile):
             )
         row = rows[0]
         with self._lock:
+            if opening != self._openings:
+                raise replaced(self.path)
             vectors = self._vectors.setdefault(row.model_id, VectorCache(row.dimensions))
             snapshot = Snapshot(
                 partial(self.connection, opening=opening),
@@ -175,15 +178,17 @@ class Store(StoreFile):
         self, connection: Connection, collection_id: int | None
     ) -> Mapping[int, ManifestRow]:
         """The newest documents of a collection as a sync read them last, by manifest row."""
-        is_current = connection.engine is self._engine
-        return self._rows.get(collection_id or 0, {}) if is_current else {}
+        with self._lock:
+            is_current = connection.engine is self._engine
+            return self._rows.get(collection_id or 0, {}) if is_current else {}
 
     def remember_rows(
         self, connection: Connection, collection_id: int | None, rows: Mapping[int, ManifestRow]
     ) -> None:
         """Keep the newest documents of a collection in memory, for the next sync."""
-        if connection.engine is self._engine:
-            self._rows[collection_id or 0] = rows
+        with self._lock:
+            if connection.engine is self._engine:
+                self._rows[collection_id or 0] = rows
 
     def read_dates_in(self, collection_id: int | None, zone: tzinfo) -> None:
         """Read the rows of a collection anew where their dates are now of another time zone."""

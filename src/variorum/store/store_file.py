@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, PoolProxiedConnection
 
 from variorum.records.errors import DamagedError
 from variorum.store.creating import create_store, make_folder
@@ -17,6 +17,7 @@ from variorum.store.engine import (
     empty_engine,
     meaningful_errors,
     open_engine,
+    release_anchor,
 )
 from variorum.store.file import (
     FILE_NAME,
@@ -24,6 +25,7 @@ from variorum.store.file import (
     Stillness,
     changed_meanwhile,
     damaged,
+    identity_of,
     is_present,
     is_writable,
     log_bytes,
@@ -53,7 +55,9 @@ class StoreFile:
         self._identity: Identity | None = None
         self._read_only = False
         self._still: Stillness | None = None
+        self._anchor: PoolProxiedConnection | None = None
         self._openings = 0
+        self._call = threading.local()
 
     @property
     def exists(self) -> bool:
@@ -114,6 +118,7 @@ class StoreFile:
             if bring_up_to_date(engine, self.path, read_only=self._read_only):
                 with engine.connect() as connection:
                     self._catch_up(connection)
+            self._anchor = engine.raw_connection()
             return engine
 
     @contextmanager
@@ -125,10 +130,10 @@ class StoreFile:
         Raises:
             BusyError: the store of that `opening` is another one by now.
         """
-        engine = self.engine(create=create)
-        if opening not in (None, self._openings):
-            raise replaced(self.path)
-        still = self._still
+        with self._lock:
+            engine = self.engine(create=create)
+            self._require_opening(opening)
+            still = self._still
         with meaningful_errors(self.path), engine.connect() as connection:
             try:
                 yield connection
@@ -136,6 +141,29 @@ class StoreFile:
                 raise self._located(connection, error) from error
         if still is not None and stillness_of(self.path) != still:
             raise changed_meanwhile(self.path)
+
+    def _require_opening(self, opening: int | None) -> None:
+        begun = getattr(self._call, "opening", None)
+        if opening not in (None, self._openings) or begun not in (None, 0, self._openings):
+            raise replaced(self.path)
+        if begun is not None and self._exists:
+            self._call.opening = self._openings
+
+    @contextmanager
+    def one_opening(self) -> Iterator[None]:
+        """Within it, what this thread reads and writes is of one opening of one store.
+
+        Raises:
+            BusyError: another store took its place meanwhile.
+        """
+        if getattr(self._call, "opening", None) is not None:
+            yield  # Within a call that is one already.
+            return
+        self._call.opening = 0
+        try:
+            yield
+        finally:
+            self._call.opening = None
 
     def _located(self, connection: Connection, error: Exception) -> DamagedError:
         connection.rollback()
@@ -153,8 +181,11 @@ class StoreFile:
             self._release()
 
     def _release(self) -> None:
+        if self._anchor is not None:
+            release_anchor(self._anchor, is_in_place=identity_of(self.path) == self._identity)
         if self._engine is not None:
             self._engine.dispose()
+        self._anchor = None
         self._engine, self._exists, self._identity = None, False, None
         self._read_only, self._still = False, None
         self._forget()

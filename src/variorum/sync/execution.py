@@ -1,14 +1,14 @@
 """Carrying a plan out: embed what has no vector, keep each as it arrives, publish once."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 
 from variorum.analysis import ANALYZER
 from variorum.embedding.jobs import CallCount, Embedded, Outcome, Rejected, embed_and_keep
-from variorum.records.errors import ConflictError, UnavailableError
+from variorum.records.errors import ConflictError, UnavailableError, VariorumError
 from variorum.records.reports import Held, Report, WindowCounts
 from variorum.sources.folder import FolderSource
 from variorum.store.derived import DERIVATIONS
@@ -21,6 +21,7 @@ from variorum.store.publish import (
     register_recipe,
     release_sources,
 )
+from variorum.store.removals import require_nothing_removed
 from variorum.store.staged_derived import documents_with, forget_output, output_keys
 from variorum.store.staged_terms import TermsTakenError
 from variorum.store.staging import StagedInput
@@ -98,10 +99,28 @@ def _execute(plan: Plan, clock: Clock, lost: LostAttempts) -> Report:
         run.embed()
         run.derive()
         if not plan.report.changes_nothing:
-            return run.report(_publish(plan, run, recipe_id, now))
+            with _noticing_removals(plan):
+                return run.report(_publish(plan, run, recipe_id, now))
     note(plan, run, now, NOTHING_TO_PUBLISH)
     _settle(plan)
     return run.report()
+
+
+@contextmanager
+def _noticing_removals(plan: Plan) -> Iterator[None]:
+    """What trips over rows that are gone says that they were taken out, if they were.
+
+    Raises:
+        ConflictError: something was, since the plan was begun.
+    """
+    try:
+        yield
+    except VariorumError:
+        raise
+    except Exception:
+        with plan.staging.connection.begin():
+            require_nothing_removed(plan.staging.connection, plan.removal)
+        raise
 
 
 def _publish(plan: Plan, run: "_Run", recipe_id: int, now: datetime) -> int:

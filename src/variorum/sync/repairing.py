@@ -4,13 +4,16 @@ Every step is a transaction of its own, or several, and finds for itself what is
 repair that broke off is run again.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
+from sqlalchemy.exc import DBAPIError
 
 from variorum.analysis import ANALYZER
+from variorum.records.errors import VariorumError
 from variorum.records.protocols import Progress, Source
 from variorum.records.repairs import Left, Mended, Repaired
 from variorum.store.ann_audit import ann_problems
@@ -122,12 +125,16 @@ class _Repair:
 
     @contextmanager
     def _going_on(self) -> Iterator[None]:
-        """What damage breaks off leaves the next step its turn."""
+        """What damage breaks off leaves the next step its turn. That there is some is known, and a
+        row may hold anything: an error without a meaning of its own is taken for its work.
+        """
         try:
             yield
-        except Exception as error:
+        except (VariorumError, DBAPIError, sqlite3.Error, OSError) as error:
             if not means_damage(error, self.store.path):
                 raise
+        except Exception:
+            return
 
     def _left(self) -> Iterator[Left]:
         reasons = [*self.sources.reasons, *self.models.reasons]
