@@ -1,6 +1,5 @@
 """Opening a store: the engine, its transactions, its format, and what its errors mean."""
 
-import ctypes
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -89,20 +88,6 @@ def _require_at(path: Path, identity: Identity | None, connection: Any, _record:
     connection.execute("PRAGMA schema_version").fetchone()  # Opens the log, by its name.
     if identity_of(path) != identity:
         raise replaced(path)
-
-
-def release_anchor(anchor: PoolProxiedConnection, *, is_in_place: bool) -> None:
-    """Let go of a connection that was open as long as a file.
-
-    The last one to close deletes the log beside the path, whoever's it is: where another file took
-    its place it is left open, until the process ends.
-    """
-    if is_in_place:
-        anchor.close()
-        return
-    left: Any = anchor.driver_connection
-    anchor.detach()
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(left))
 
 
 def empty_engine() -> Engine:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, PoolProxiedConnection
+from sqlalchemy import Connection, Engine
 
 from variorum.records.errors import DamagedError
 from variorum.store.creating import create_store, make_folder
@@ -17,7 +17,6 @@ from variorum.store.engine import (
     empty_engine,
     meaningful_errors,
     open_engine,
-    release_anchor,
 )
 from variorum.store.file import (
     FILE_NAME,
@@ -25,7 +24,6 @@ from variorum.store.file import (
     Stillness,
     changed_meanwhile,
     damaged,
-    identity_of,
     is_present,
     is_writable,
     log_bytes,
@@ -55,7 +53,6 @@ class StoreFile:
         self._identity: Identity | None = None
         self._read_only = False
         self._still: Stillness | None = None
-        self._anchor: PoolProxiedConnection | None = None
         self._openings = 0
         self._call = threading.local()
 
@@ -118,7 +115,6 @@ class StoreFile:
             if bring_up_to_date(engine, self.path, read_only=self._read_only):
                 with engine.connect() as connection:
                     self._catch_up(connection)
-            self._anchor = engine.raw_connection()
             return engine
 
     @contextmanager
@@ -181,11 +177,8 @@ class StoreFile:
             self._release()
 
     def _release(self) -> None:
-        if self._anchor is not None:
-            release_anchor(self._anchor, is_in_place=identity_of(self.path) == self._identity)
         if self._engine is not None:
             self._engine.dispose()
-        self._anchor = None
         self._engine, self._exists, self._identity = None, False, None
         self._read_only, self._still = False, None
         self._forget()

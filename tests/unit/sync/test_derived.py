@@ -146,6 +146,8 @@ def test_a_failure_of_a_new_version_leaves_the_document_as_it_is(bench: Bench) -
 def test_what_is_no_text_holds_the_document(bench: Bench) -> None:
     report = synced(bench, summary_v1=lambda text: 5)
     assert {one.message for one in report.held} == {"summary gave int, not text"}  # type: ignore[attr-defined]
+    report = synced(bench, summary_v2=lambda text: "\ud800")
+    assert {one.kind for one in report.held} == {"derive-failed"}  # type: ignore[attr-defined]
 
 
 def test_a_function_that_is_away_ends_the_sync_and_what_it_made_is_kept(bench: Bench) -> None:
