@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from variorum.embedding.e5.cache import (
+    CACHE_VARIABLE,
     CONVERSION,
     MODEL_FILE,
     converted_model,
@@ -60,7 +61,7 @@ class E5Embedder:
         self._threads = threads or _usable_cores()
         self._lock = Lock()
         self._tokenizer: E5Tokenizer = _in_common(
-            ("tokenizer", cache),
+            ("tokenizer", cache or os.environ.get(CACHE_VARIABLE)),
             lambda: E5Tokenizer(lambda: read_vocabulary(converted_model(cache))),
         )
         self._session: Any = None
@@ -143,11 +144,11 @@ class E5Embedder:
             return self._session, self._pool
 
 
-_parts: WeakValueDictionary[tuple[str, Path | None], Any] = WeakValueDictionary()
+_parts: WeakValueDictionary[tuple[str, Path | str | None], Any] = WeakValueDictionary()
 _parts_lock = Lock()
 
 
-def _in_common(key: tuple[str, Path | None], make: Callable[[], Any]) -> Any:
+def _in_common(key: tuple[str, Path | str | None], make: Callable[[], Any]) -> Any:
     """The part of that key while anyone holds it, else a new one."""
     with _parts_lock:
         part = _parts.get(key)
