@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, String, bindparam, func, select, type_coerce
 
 from variorum.store.columns import ill_typed
+from variorum.store.damage import dangling_rows
 from variorum.store.schema import (
     chunk,
     derivation,
@@ -130,10 +131,7 @@ class Audit:
         for (problem,) in self.connection.exec_driver_sql("PRAGMA integrity_check").all():
             if problem != "ok":
                 yield "store", str(problem)
-        for table, row, target, _ in self.connection.exec_driver_sql(
-            "PRAGMA foreign_key_check"
-        ).all():
-            yield f"{table} rowid={row}", f"points to nothing in {target}"
+        yield from dangling_rows(self.connection)
 
     def row_problems(self) -> Iterator[Problem]:
         """Rows that are not as they were written, and columns of the wrong type.

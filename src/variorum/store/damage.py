@@ -1,6 +1,7 @@
 """Where a store is damaged, row by row."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -28,13 +29,19 @@ def file_damage(connection: Connection, path: Path) -> DamagedError | None:
 def first_damage(connection: Connection) -> DamagedError | None:
     """The error about the first row that is not as it was written, if there is one."""
     with connection.begin():
-        row = next(damaged_rows(connection), None) or _row_of_nothing(connection)
+        row = next(chain(damaged_rows(connection), _ill_made(connection)), None)
     return None if row is None else damaged_row(row)
 
 
-def _row_of_nothing(connection: Connection) -> str | None:
-    """The first row that points to one that is not there, or whose columns are of other types."""
+def dangling_rows(connection: Connection) -> Iterator[tuple[str, str]]:
+    """(row, what is wrong) of every row that points to one that is not there."""
     for table, row, target, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
-        return f"{table} rowid={row}, which points to nothing in {target}"
-    types = (ill_typed(connection, table) for table in metadata.sorted_tables)
-    return next((f"{row}: {problem}" for found in types for row, problem in found), None)
+        yield f"{table} rowid={row}", f"points to nothing in {target}"
+
+
+def _ill_made(connection: Connection) -> Iterator[str]:
+    """Every row that points to one that is not there, or whose columns are of other types."""
+    for row, problem in dangling_rows(connection):
+        yield f"{row}, which {problem}"
+    for table in metadata.sorted_tables:
+        yield from (f"{row}: {problem}" for row, problem in ill_typed(connection, table))

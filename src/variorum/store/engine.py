@@ -68,6 +68,7 @@ def open_engine(path: Path, *, read_only: bool = False, still: bool = False) -> 
         timeout_s = BUSY_TIMEOUT_MS / 1000
         return sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=timeout_s)
 
+    identity = identity_of(path)
     engine = create_engine(
         URL,
         creator=connect,
@@ -76,10 +77,10 @@ def open_engine(path: Path, *, read_only: bool = False, still: bool = False) -> 
         max_overflow=60,
         json_serializer=write_json,
         json_deserializer=_read_json,
-        execution_options={"file": (path, identity_of(path)), "compiled_cache": COMPILED},
+        execution_options={"file": (path, identity), "compiled_cache": COMPILED},
     )
     _configure(engine, read_only=read_only or still)
-    event.listen(engine, "connect", partial(_require_at, path, identity_of(path)))
+    event.listen(engine, "connect", partial(_require_at, path, identity))
     return engine
 
 

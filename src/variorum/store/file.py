@@ -4,6 +4,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from variorum.records.errors import (
     BusyError,
@@ -26,6 +27,11 @@ class Identity:
 
     device: int
     inode: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Self:
+        """The identity that the operating system states."""
+        return cls(found.st_dev, found.st_ino)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ def present(path: Path) -> Identity | None:
         return None
     except OSError as error:
         raise not_readable(path, error.strerror or str(error)) from error
-    return Identity(found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return Identity.of(found) if stat.S_ISREG(found.st_mode) else None
 
 
 def is_writable(path: Path) -> bool:
@@ -108,7 +114,7 @@ def identity_of(path: Path) -> Identity | None:
         found = path.stat()
     except OSError:
         return None
-    return Identity(found.st_dev, found.st_ino)
+    return Identity.of(found)
 
 
 def stillness_of(path: Path) -> Stillness | None:
@@ -117,8 +123,7 @@ def stillness_of(path: Path) -> Stillness | None:
         found = path.stat()
     except OSError:
         return None
-    identity = Identity(found.st_dev, found.st_ino)
-    return Stillness(identity, found.st_size, found.st_mtime_ns, log_bytes(path))
+    return Stillness(Identity.of(found), found.st_size, found.st_mtime_ns, log_bytes(path))
 
 
 def damaged(path: Path, found: str) -> DamagedError:

@@ -139,7 +139,9 @@ class Deriving:
             return f"{derivation.name} failed: {type(error).__name__}: {error}"
         if not isinstance(made, str):
             return f"{derivation.name} gave {type(made).__name__}, not text"
-        if not made.isascii() and any("\ud800" <= one <= "\udfff" for one in made):
+        try:
+            made.encode()
+        except UnicodeEncodeError:
             return f"{derivation.name} gave half a character (a lone surrogate), which is no text"
         record_output(
             self.staging.connection, one.key, self._ids[one.derivation], made, self.removal
