@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -14,6 +15,8 @@ from variorum.access.principals import acting_as
 from variorum.embedding.hashing import HashingEmbedder
 from variorum.records.errors import BusyError, DamagedError, UnavailableError, VariorumError
 from variorum.records.protocols import Role, Vectors
+from variorum.store.generations import generations
+from variorum.store.store import Store
 from variorum.store.store_file import StoreFile
 from workbench import Bench, Recorder, document, rule, sql
 
@@ -192,6 +195,29 @@ def test_an_index_is_not_spoiled_by_a_store_of_other_dimensions(tmp_path: Path) 
                 wanted = fresh if pair.away.exists() else index
                 assert wanted.search("both").hits
             assert index.search("both", mode="lexical").hits
+
+
+def test_what_is_pinned_as_another_store_takes_its_place_is_kept_for_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = Pair(tmp_path, dimensions=32)
+    store = Store(pair.mine.store)
+
+    def read(*given: object) -> object:
+        rows = generations(*given)  # type: ignore[arg-type]
+        if not pair.away.exists():
+            pair.swap()
+            another = Thread(target=store.opened)
+            another.start()
+            another.join()
+        return rows
+
+    monkeypatch.setattr("variorum.store.store.generations", read)
+    with pytest.raises(BusyError, match="replaced"):
+        store.snapshot("local", "default")
+    assert not store._vectors
+    assert store.snapshot("local", "default").generation.dimensions == 32
+    store.close()
 
 
 def test_closing_an_index_leaves_the_log_of_the_store_in_its_place_alone(tmp_path: Path) -> None:
